@@ -63,17 +63,14 @@ void clockmap_stamp(const struct clockmap *c, struct stamp_stream *s, long long 
 	ev->stamp_usec = -1;
 	ev->stamp_rejected = true;
 	if (seconds < 0 || seconds > SECONDS_MAX || micros >= USEC_PER_SEC || !c->known)
-		goto arrival;
+		return;
 	ev->stamp_usec = seconds * USEC_PER_SEC + micros;
+	/* An arrival does not bound later stamps: it is later than its event, so a good stamp that follows may be earlier. */
 	if (!convert(c, s, (nsec_t) ev->stamp_usec * NSEC_PER_USEC, ev->arrival, &at))
-		goto arrival;
+		return;
 	ev->at = at;
 	ev->source = STAMP_QMP;
 	ev->resolution = NSEC_PER_USEC;
 	ev->stamp_rejected = false;
 	s->last = at;
-	return;
-arrival:
-	/* Arrival is later than the event, so a good stamp that follows may be earlier than it: only stamps bound stamps. */
-	return;
 }

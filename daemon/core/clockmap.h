@@ -21,9 +21,9 @@ struct stamp_stream {
 	nsec_t last;            /* 0: none yet */
 };
 
-/* Two readings of both clocks differ by less than this unless somebody stepped the wall clock: reading them back to back
- * costs microseconds, a preemption in between milliseconds. */
-#define CLOCKMAP_STEP_MIN (50 * NSEC_PER_MSEC)
+/* Offsets differ by less than this unless somebody stepped the wall clock: host/clock.c reads both clocks within tens of
+ * microseconds. Steps below it stay unnoticed and are as small as the resolution of an arrival time. */
+#define CLOCKMAP_STEP_MIN (1 * NSEC_PER_MSEC)
 
 /* Events older than this at arrival are not believed to be stamped with the clock before a step (libvirtd was seen to
  * hold events back for 28 s). */
