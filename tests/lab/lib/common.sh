@@ -38,13 +38,12 @@ with_lock() {
 }
 
 have_series() {
-	compgen -G "$SERIES_DIR/0*-*.patch" >/dev/null &&
-		[ -n "$(series_patches)" ]
+	[ -n "$(series_patches)" ]
 }
 
 # the series in order, without its cover letter
 series_patches() {
-	find "$SERIES_DIR" -maxdepth 1 -name '*.patch' ! -name '0000-*' 2>/dev/null | sort
+	[ ! -d "$SERIES_DIR" ] || find "$SERIES_DIR" -maxdepth 1 -name '*.patch' ! -name '0000-*' | sort
 }
 
 default_flavour() {

@@ -1,1 +1,2 @@
-# placeholder
+# SPDX-FileCopyrightText: The rollbackd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later

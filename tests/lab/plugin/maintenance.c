@@ -10,7 +10,7 @@
  * counted since the last one, and clears the tag. One thread may mark at a
  * time. Counters are of the whole machine.
  *
- * Argument: file=PATH. Debian ships no qemu-plugin.h, hence the prototypes;
+ * Argument: marks=PATH. Debian ships no qemu-plugin.h, hence the prototypes;
  * build with -DAPI=1 for QEMU 7.2, -DAPI=4 for QEMU 10.
  */
 #include <inttypes.h>
@@ -169,13 +169,13 @@ static void on_qemu_exit(plugin_id id, void *user)
 EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
 {
 	(void)info;
-	if (argc != 1 || strncmp(argv[0], "file=", 5) != 0) {
-		fprintf(stderr, "maintenance plugin: expected one argument, file=PATH\n");
+	if (argc != 1 || strncmp(argv[0], "marks=", 6) != 0) {
+		fprintf(stderr, "maintenance plugin: expected one argument, marks=PATH\n");
 		return -1;
 	}
-	out = fopen(argv[0] + 5, "w");
+	out = fopen(argv[0] + 6, "w");
 	if (!out) {
-		perror(argv[0] + 5);
+		perror(argv[0] + 6);
 		return -1;
 	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
