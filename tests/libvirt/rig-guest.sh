@@ -121,3 +121,9 @@ rig_guest_start() {
 	done
 	((i < 1200)) || rig_fail "$1 did not come up in 2 minutes: see $RIG/$1.console"
 }
+
+# Take guest $1 away again.
+rig_guest_stop() {
+	rig_virsh src -q destroy "$1" 2>/dev/null
+	rig_virsh src -q undefine "$1"
+}

@@ -68,6 +68,8 @@ rig_spawn() {
 	shift
 	setsid -- "$@" </dev/null >>"$RIG/$name.log" 2>&1 9>&- &
 	RIG_PID=$!
+	# Or bash would report its end, which is ours to see to.
+	disown "$RIG_PID"
 	for ((i = 0; i < 50; i++)); do
 		[[ -n $(rig_start_time "$RIG_PID") ]] && break
 		sleep 0.02

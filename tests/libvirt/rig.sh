@@ -13,7 +13,8 @@
 #   rig_up guest1                      # or guest1 guest2
 #   ... "$RIG_SRC_URI" "$RIG_DST_URI" "$RIG" ...
 #
-# Settings, all optional: TMPDIR, RIG_CACHE, RIG_GUEST_MIB, RIG_DIRTY_MIB, RIG_DIRTY_MIB_S, RIG_ACCEL=tcg, RIG_ARCH.
+# Settings, all optional: TMPDIR, RIG_CACHE, RIG_GUEST_MIB, RIG_DIRTY_MIB, RIG_DIRTY_MIB_S, RIG_ACCEL=tcg, RIG_ARCH,
+# RIG_ROOM (huge pages for so many guests, where more are to be started later).
 # Messages go to standard error.
 
 RIG_HOME=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -79,8 +80,10 @@ rig_config() {
 		[[ $file == passwd ]] && echo 'libvirt-qemu:x:64055:64055::/nonexistent:/bin/false' >>"$RIG/$side/$file" ||
 			echo 'libvirt-qemu:x:64055:' >>"$RIG/$side/$file"
 	done
+	# Names that are answered here: a resolver without a network takes 5 s to say no.
+	{ cat /etc/hosts; echo "127.0.0.1 rig-src rig-dst"; } >"$RIG/$side/hosts"
 	# Only the driver that is needed: the others look after the host's bridges, firewall and devices, which are not ours.
-	cp "$RIG_DRIVERS/libvirt_driver_qemu.so" "$RIG/$side/drivers/"
+	: >"$RIG/$side/drivers/libvirt_driver_qemu.so"
 	[[ -d $RIG_CAPS ]] && mkdir -p "$RIG/$side/cache/qemu" && cp -r "$RIG_CAPS" "$RIG/$side/cache/qemu/capabilities"
 	return 0
 }
@@ -96,8 +99,10 @@ rig_holder() {
 			mount --bind "$rig/$side/${pair%%:*}" "${pair#*:}"
 		done
 		mount -t hugetlbfs -o "pagesize=${kib}K" none "$rig/$side/huge"
-		mount --bind "$rig/$side/drivers" "$drivers"
-		for file in passwd group; do mount --bind "$rig/$side/$file" "/etc/$file"; done
+		# The very file: libvirt forgets what it learned about QEMU when its driver is newer.
+		mount --bind "$drivers/libvirt_driver_qemu.so" "$rig/$side/drivers/libvirt_driver_qemu.so"
+		mount --rbind "$rig/$side/drivers" "$drivers"
+		for file in passwd group hosts; do mount --bind "$rig/$side/$file" "/etc/$file"; done
 		# A machine manager on the host bus must not hear of these guests.
 		if [ -d /run/dbus ]; then mount --bind "$rig/$side/none" /run/dbus; fi
 		: >"$rig/$side/ready"
@@ -131,34 +136,36 @@ rig_libvirtd_stop() {
 	rig_wait_gone 100 "$pid" "$start" || rig_signal KILL "$pid" "$start"
 }
 
-# Keep what the source learned about QEMU: the destination, and the next rig, need not probe it again.
+# Keep what the source learned about the QEMUs of this machine: the destination, and the next rig, need not probe them again
+# (3 to 10 s each). libvirt itself throws away what no longer holds.
 rig_keep_capabilities() {
 	local made=$RIG/src/cache/qemu/capabilities
+	[[ -d $RIG_CAPS ]] && return 0
+	rig_say "libvirt probes the QEMUs of this machine, once"
+	rig_virsh src capabilities >/dev/null 2>&1 || true
 	[[ -d $made ]] || return 0
-	if [[ ! -d $RIG/dst/cache/qemu/capabilities ]]; then
-		mkdir -p "$RIG/dst/cache/qemu"
-		cp -r "$made" "$RIG/dst/cache/qemu/"
-	fi
-	if [[ ! -d $RIG_CAPS ]]; then
-		cp -r "$made" "$RIG_CAPS.$$" && mv -T "$RIG_CAPS.$$" "$RIG_CAPS" 2>/dev/null || rm -rf "$RIG_CAPS.$$"
-	fi
+	mkdir -p "$RIG/dst/cache/qemu"
+	cp -r "$made" "$RIG/dst/cache/qemu/"
+	cp -r "$made" "$RIG_CAPS.$$"
+	mv -T "$RIG_CAPS.$$" "$RIG_CAPS" 2>/dev/null || rm -rf "$RIG_CAPS.$$"
 }
 
 rig_caps_name() {
 	local key
-	key=$({ uname -r; echo "$RIG_TYPE"; cat "$(command -v libvirtd)" "$(rig_emulator)"; } | sha256sum)
+	key=$({ uname -r; echo "$RIG_TYPE"; cat "$(command -v libvirtd)"; stat -Lc '%n %s %Z' /usr/bin/qemu-system-*; } | sha256sum)
 	RIG_CAPS=$RIG_CACHE/capabilities-${key:0:16}
 }
 
 rig_make() {
-	local guest port huge_mib
+	local guest guests port huge_mib
 	RIG_DRIVERS=$(ls -d /usr/lib/*/libvirt/connection-driver /usr/lib*/libvirt/connection-driver 2>/dev/null | head -1)
 	[[ -f $RIG_DRIVERS/libvirt_driver_qemu.so ]] || rig_fail "libvirt's QEMU driver is not installed (Debian: libvirt-daemon-driver-qemu)" || return
 	rig_machine && rig_kernel && rig_initrd && rig_caps_name || return
 	RIG_HUGE_KIB=$(rig_hugepage_kib) || return
 	# Each guest twice, source and destination, and a page each for rounding.
-	huge_mib=$((RIG_GUEST_MIB * 2 * $#))
-	rig_locked rig_hugepages_take "$RIG_HUGE_KIB" $((huge_mib * 1024 / RIG_HUGE_KIB + 2 * $#)) || return
+	guests=${RIG_ROOM:-$#}
+	huge_mib=$((RIG_GUEST_MIB * 2 * guests))
+	rig_locked rig_hugepages_take "$RIG_HUGE_KIB" $((huge_mib * 1024 / RIG_HUGE_KIB + 2 * guests)) || return
 	port=$((RIG_PORT_BASE + RIG_SLOT * RIG_PORT_STEP))
 	echo $((port + 40)) >"$RIG/relay-port"
 	rig_config src a "$port"
