@@ -103,8 +103,8 @@ static void print_extension(const struct extension_result *e)
 {
 	printf(" x_flushes=%" PRIu64 " x_tables=%" PRIu64 " x_leaves=%" PRIu64 " x_installed=%" PRIu64, e->flush_calls,
 	       e->tables, e->leaves, e->installed);
-	printf(" x_kept=%" PRIu64 " x_holds=%" PRIu64 " x_longest_ns=%" PRIu64 " x_free_ns=%" PRIu64, e->kept, e->holds,
-	       e->longest_hold_ns, e->free_ns);
+	printf(" x_kept=%" PRIu64 " x_holds=%" PRIu64 " x_holds_idle=%" PRIu64, e->kept, e->holds, e->holds_idle);
+	printf(" x_longest_ns=%" PRIu64 " x_free_ns=%" PRIu64, e->longest_hold_ns, e->free_ns);
 }
 
 static void print_report(const struct cell *cell, const struct cell_report *r)

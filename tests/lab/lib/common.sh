@@ -7,6 +7,7 @@ CACHE=${ROLLBACKD_LAB_CACHE:-${HOME:-/root}/.cache/rollbackd-lab}
 CROSS=aarch64-linux-gnu-
 JOBS=${ROLLBACKD_LAB_JOBS:-$(nproc)}
 SERIES_DIR=$REPO_DIR/kernel-patch/v6.12
+MUTATIONS_DIR=$SERIES_DIR/mutations
 
 say() {
 	printf 'lab: %s\n' "$*" >&2
@@ -90,8 +91,8 @@ check_options() {
 		have_series || die "flavour 'patched': no series in $SERIES_DIR" ;;
 	mutation:*)
 		have_series || die "flavour '$FLAVOUR': no series in $SERIES_DIR"
-		[ -f "$LAB_DIR/mutations/${FLAVOUR#mutation:}.patch" ] ||
-			die "no mutations/${FLAVOUR#mutation:}.patch; 'lab list' shows them" ;;
+		[ -f "$MUTATIONS_DIR/${FLAVOUR#mutation:}.patch" ] ||
+			die "no ${FLAVOUR#mutation:}.patch in $MUTATIONS_DIR; 'lab list' shows them" ;;
 	*)
 		die "flavour '$FLAVOUR': expected stock, patched or mutation:NAME" ;;
 	esac

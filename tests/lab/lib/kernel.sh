@@ -25,7 +25,7 @@ flavour_patches() {
 	patched) series_patches ;;
 	mutation:*)
 		series_patches
-		echo "$LAB_DIR/mutations/${1#mutation:}.patch" ;;
+		echo "$MUTATIONS_DIR/${1#mutation:}.patch" ;;
 	esac
 }
 

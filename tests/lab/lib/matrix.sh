@@ -59,7 +59,7 @@ verb_list() {
 		[ ! -f "$f" ] || printf '  %s\n' "$(basename "$f" .list)"
 	done
 	echo "mutations:"
-	for f in "$LAB_DIR"/mutations/*.patch; do
+	for f in "$MUTATIONS_DIR"/*.patch; do
 		[ ! -f "$f" ] || printf '  %s\n' "$(basename "$f" .patch)"
 	done
 }

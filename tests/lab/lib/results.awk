@@ -37,6 +37,10 @@ BEGIN {
 	next
 }
 
+/^lab: READY/ {
+	ready = 1
+}
+
 /^lab: DONE/ {
 	done = 1
 }
@@ -53,6 +57,8 @@ function print_result(name, state, text) {
 }
 
 END {
+	if (!ready)
+		print_result("boot", "fail", "no init: " ("boot" in complaint ? complaint["boot"] : "exit " qemu_rc))
 	for (i = 1; i <= n; i++) {
 		name = order[i]
 		text = detail[name]
