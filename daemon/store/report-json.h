@@ -10,7 +10,8 @@
 /* A report as JSON: docs/report.schema.json says what each key means, tests/unit/golden/ shows whole ones. The text is
  * the contract with rollbackctl and with everybody's scripts. */
 
-/* A new object, to be put by the caller; NULL when out of memory. Marks must be clamped (core/phases.h). */
+/* A new object, to be put by the caller; NULL when out of memory. Marks that are out of order are clamped in a copy
+ * (core/phases.h): what is written always reads back. Bytes that are no UTF-8 become '?'. Any thread. */
 struct json_object *report_to_json(const struct report *r);
 
 /* The same as text, compact, one line without the newline; free() it. NULL when out of memory. */
@@ -21,5 +22,8 @@ char *report_to_text(const struct report *r);
  * untouched on failure. Derived values (phases, blackout) are not read: they follow from the marks. */
 int report_from_json(struct json_object *o, struct report *ret_, char *error, size_t error_size);
 int report_from_text(const char *text, size_t len, struct report *ret_, char *error, size_t error_size);
+
+/* The date of the first thing known of this migration (its "began" key), us since the epoch; 0: nothing is known. */
+int64_t report_began_usec(const struct report *r);
 
 #endif
