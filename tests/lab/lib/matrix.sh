@@ -52,7 +52,7 @@ verb_list() {
 	done
 	echo "flavours: stock$(have_series && echo ' patched mutation:NAME')"
 	echo "tests (tests.list):"
-	awk 'NF && !/^#/ { printf "  %-28s %4s s  ", $1, $2; for (i = 4; i <= NF; i++) printf " %s", $i; print "" }' \
+	awk 'NF && !/^#/ { printf "  %-20s %4s s %-8s", $1, $2, $4; for (i = 5; i <= NF; i++) printf " %s", $i; print "" }' \
 		"$LAB_DIR/tests.list"
 	echo "suites:"
 	for f in "$LAB_DIR"/suites/*.list; do

@@ -35,6 +35,7 @@ prepare_boot() {
 	ensure_selftests
 	ensure_guest
 	ensure_plugin "$QEMU_API"
+	[ -z "${RUN_DIR:-}" ] || rm -rf "$RUN_DIR"
 	RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/rollbackd-lab.XXXXXX")
 	trap 'rm -rf "$RUN_DIR"' EXIT
 }
@@ -70,33 +71,45 @@ qemu_command() {
 	model_set "$1"
 	qemu_set
 	[ "$GRANULE" = 64k ] || append+=" default_hugepagesz=$([ "$GRANULE" = 4k ] && echo 2M || echo 32M)"
-	[ "$GRANULE" != 4k ] || append+=" hugepagesz=1G hugepages=2"
+	[ "$GRANULE" != 4k ] || append+=" hugepagesz=1G hugepages=${GIGANTIC:-2}"
 	QEMU_COMMAND=(nice -n 15 "${QEMU[@]}" -machine "$MACHINE" -cpu "$CPU" -accel tcg,thread=multi
 		-smp "$SMP" -m "$MEM" -nographic -no-reboot -nodefaults -serial mon:stdio -net none
 		-plugin "$PLUGIN,marks=$RUN_DIR/marks" -kernel "$KERNEL/Image" -initrd "$RUN_DIR/initrd.gz"
 		-append "$append $MODEL_APPEND $APPEND")
 }
 
-# The plan of the named tests on stdout.
+# The plan of the named tests in FILE. What only a patched tree has is listed in
+# FILE.skipped on a stock one.
 make_plan() {
-	local name timeout huge command
+	local file=$1 name timeout huge flavours command
+	shift
 
+	: >"$file"
+	: >"$file.skipped"
 	for name; do
 		if [[ $name == *' '* || $name == ./* ]]; then
-			command=$name timeout=120 huge=256
+			command=$name timeout=120 huge=256 flavours=any
 			name=$(tr -cs 'A-Za-z0-9_.=\n' - <<<"${name#./}")
 		else
-			IFS=$'\t' read -r timeout huge command < <(find_test "$name")
-			[ -n "$command" ] || die "test '$name' is not in tests.list; 'lab list' shows them"
+			IFS=$'\t' read -r timeout huge flavours command < <(find_test "$name") ||
+				die "test '$name' is not in tests.list; 'lab list' shows them"
 		fi
-		printf '%s\t%s\t%s\t%s\n' "$name" "$timeout" "$huge" "$command"
+		if [ "$flavours" = patched ] && [ "$FLAVOUR" = stock ]; then
+			echo "$name" >>"$file.skipped"
+		else
+			printf '%s\t%s\t%s\t%s\n' "$name" "$timeout" "$huge" "$command" >>"$file"
+		fi
 	done
 }
 
-# find_test NAME: "timeout huge command" from tests.list
+# find_test NAME: timeout, huge pages, flavours and command from tests.list
 find_test() {
-	awk -v name="$1" '$1 == name { t = $2; h = $3; sub(/^[^ \t]+[ \t]+[^ \t]+[ \t]+[^ \t]+[ \t]+/, ""); print t "\t" h "\t" $0 }' \
-		"$LAB_DIR/tests.list"
+	awk -v name="$1" '$1 == name {
+		printf "%s\t%s\t%s\t", $2, $3, $4
+		$1 = $2 = $3 = $4 = ""
+		sub(/^ +/, "")
+		print
+	}' "$LAB_DIR/tests.list"
 }
 
 # Prefix of a RESULT name.
@@ -119,7 +132,9 @@ run_model() {
 		return 0
 	fi
 	prepare_boot "$model"
-	make_plan "$@" >"$RUN_DIR/plan"
+	make_plan "$RUN_DIR/plan" "$@"
+	sed "s|^|RESULT $(run_label "$model")/|; s|\$| skip only in a patched kernel|" "$RUN_DIR/plan.skipped"
+	[ -s "$RUN_DIR/plan" ] || return 0
 	boot_plan "$model"
 	report_results "$model" "$RUN_DIR/plan" "$LOG"
 }
