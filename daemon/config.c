@@ -29,8 +29,7 @@ struct value {
 	const char *group, *key;
 };
 
-/* NULL, or what was expected instead. */
-typedef const char *set_fn(struct config *c, const struct value *v);
+typedef const char *set_fn(struct config *c, const struct value *v); /* NULL, or what was expected instead */
 
 static const char *set_uris(struct config *c, const struct value *v)
 {
@@ -173,6 +172,15 @@ static const struct {
 	{ "Log", "Level", set_log_level },
 };
 
+bool config_key_nth(unsigned n, const char **ret_group, const char **ret_key)
+{
+	if (n >= G_N_ELEMENTS(keys))
+		return false;
+	*ret_group = keys[n].group;
+	*ret_key = keys[n].key;
+	return true;
+}
+
 static void set_defaults(struct config *c)
 {
 	*c = (struct config) {
@@ -220,18 +228,11 @@ static int fail(const struct error *e, int r, const char *format, ...)
 	return r;
 }
 
-static bool group_is_known(const char *group)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		if (strcmp(keys[i].group, group) == 0)
-			return true;
-	return false;
-}
-
+/* Any key of the group when key is NULL. */
 static set_fn *find_key(const char *group, const char *key)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-		if (strcmp(keys[i].group, group) == 0 && strcmp(keys[i].key, key) == 0)
+		if (strcmp(keys[i].group, group) == 0 && (!key || strcmp(keys[i].key, key) == 0))
 			return keys[i].set;
 	return NULL;
 }
@@ -239,13 +240,14 @@ static set_fn *find_key(const char *group, const char *key)
 static int apply_key(struct config *c, const char *path, GKeyFile *file, const char *group, const char *key, const struct error *e)
 {
 	set_fn *set = find_key(group, key);
+	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
 	const char *expected;
 
 	if (!set)
 		return fail(e, -EINVAL, "%s: [%.40s]: unknown key %.40s, expected one that rollbackd.conf documents", path, group, key);
-	text = g_key_file_get_string(file, group, key, NULL);
-	if (!text) {
+	text = g_key_file_get_string(file, group, key, &error);
+	if (error) {
 		g_autofree char *raw = g_key_file_get_value(file, group, key, NULL);
 
 		return fail(e, -EINVAL, "%s: [%s] %s=%.80s: found an escape that is none or bytes that are no UTF-8", path, group, key, raw ? raw : "");
@@ -259,7 +261,7 @@ static int apply_group(struct config *c, const char *path, GKeyFile *file, const
 	g_auto(GStrv) list = NULL;
 	int r = 0;
 
-	if (!group_is_known(group))
+	if (!find_key(group, NULL))
 		return fail(e, -EINVAL, "%s: unknown group [%.40s], expected [Libvirt], [Reports], [Watch] or [Log]", path, group);
 	list = g_key_file_get_keys(file, group, NULL, NULL);
 	for (char **key = list; key && *key && r == 0; key++)
@@ -278,7 +280,7 @@ static int apply_text(struct config *c, const char *path, const char *text, size
 		return 0;
 	if (memchr(text, '\0', len))
 		return fail(e, -EINVAL, "%s: found a NUL byte, expected text", path);
-	if (!g_key_file_load_from_data(file, text, len, G_KEY_FILE_NONE, &error))
+	if (!g_key_file_load_from_data(file, text, len, G_KEY_FILE_KEEP_TRANSLATIONS, &error))
 		return fail(e, -EINVAL, "%s: %.200s; expected [Group], Key=Value and # comment lines", path, error->message);
 	groups = g_key_file_get_groups(file, NULL);
 	for (char **group = groups; *group && r == 0; group++)

@@ -30,4 +30,7 @@ struct config {
 int config_load(const char *file, struct config *ret_, char *error, size_t error_size);
 void config_done(struct config *c);
 
+/* Names of the n-th key there is; false beyond the last. For the test that holds the documentation to them. */
+bool config_key_nth(unsigned n, const char **ret_group, const char **ret_key);
+
 #endif
