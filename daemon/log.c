@@ -11,13 +11,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* Else each entry would say that it comes from this file. */
+#define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 
 #include "log.h"
 
 #define TEXT_MAX   2048 /* bytes of one message; what is longer is cut */
 #define FIELDS_MAX 24   /* pairs of one event */
-#define LINE_MAX_  8192 /* bytes of one plain line: escapes make text up to four times as long */
+#define PLAIN_MAX  8192 /* bytes of one plain line: escapes make text up to four times as long */
 
 static atomic_int level_max = LOG_INFO;
 static atomic_bool to_journal;
@@ -46,7 +48,7 @@ void log_set_level(int max_level)
 }
 
 struct line {
-	char text[LINE_MAX_];
+	char text[PLAIN_MAX];
 	size_t n;
 };
 
@@ -138,6 +140,20 @@ static bool write_journal(int level, const char *message_id, const char *const f
 	return sent;
 }
 
+/* Half a character at the end would make journald keep the whole message as bytes. */
+static void cut_at_character(char *text, size_t size, int wanted)
+{
+	size_t n = size - 1;
+
+	if (wanted < (int) size)
+		return;
+	while (n > 0 && ((unsigned char) text[n - 1] & 0xc0) == 0x80)
+		n--;
+	if (n > 0 && ((unsigned char) text[n - 1] & 0x80))
+		n--;
+	text[n] = '\0';
+}
+
 void log_event(int level, const char *message_id, const char *const fields[], const char *format, ...)
 {
 	char text[TEXT_MAX];
@@ -147,7 +163,7 @@ void log_event(int level, const char *message_id, const char *const fields[], co
 	if (level > atomic_load(&level_max))
 		return;
 	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
+	cut_at_character(text, sizeof(text), vsnprintf(text, sizeof(text), format, ap));
 	va_end(ap);
 	/* A journal that does not take it still reads stderr. */
 	if (!atomic_load(&to_journal) || !write_journal(level, message_id, fields, text))

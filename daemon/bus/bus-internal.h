@@ -20,6 +20,7 @@ struct bus {
 	const struct model *model;
 	struct bus_events events;
 	char trouble[200];          /* what was told last; "" all is well */
+	bool state_told;
 
 	sd_bus *conn;               /* NULL between two attempts */
 	GSource *source;

@@ -34,8 +34,9 @@ __attribute__((format(printf, 2, 3))) static void set_trouble(struct bus *b, con
 		vsnprintf(text, sizeof(text), format, ap);
 		va_end(ap);
 	}
-	if (strcmp(text, b->trouble) == 0)
+	if (b->state_told && strcmp(text, b->trouble) == 0)
 		return;
+	b->state_told = true;
 	memcpy(b->trouble, text, sizeof(text));
 	if (b->events.state)
 		b->events.state(b->events.userdata, *text ? b->trouble : NULL);
