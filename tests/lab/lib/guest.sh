@@ -28,5 +28,8 @@ build_guest() {
 	"${CROSS}gcc" "${GUEST_CFLAGS[@]}" -o "$GUEST/init" "$LAB_DIR/guest/init.c"
 	"${CROSS}gcc" "${GUEST_CFLAGS[@]}" "${include[@]}" -o "$GUEST/bin/probe" \
 		"$LAB_DIR"/guest/{probe,cell,extension,stall,vm,memory,holds}.c "$LAB_DIR/guest/payload.S"
+	"${CROSS}gcc" "${GUEST_CFLAGS[@]}" "${include[@]}" -o "$GUEST/bin/qemu_cancel" \
+		"$LAB_DIR"/guest/{qemu_cancel,qmp,extension,memory}.c
+	"${CROSS}gcc" "${GUEST_CFLAGS[@]}" -o "$GUEST/nested_init" "$LAB_DIR/guest/nested_init.c"
 	touch "$GUEST/ok"
 }

@@ -44,6 +44,7 @@ prepare_boot() {
 make_initrd() {
 	local root=$RUN_DIR/root word
 
+	rm -rf "$root"
 	mkdir -p "$root"/{dev,proc,sys,tmp,mnt,bin,lab/bin}
 	cp "$GUEST/init" "$root/init"
 	cp "$GUEST"/bin/* "$root/lab/bin/"
@@ -61,7 +62,15 @@ make_initrd() {
 	while read -r word; do
 		[ -f "$root/lab/bin/$word" ] || [ ! -f "$SELFTESTS/$word" ] || cp "$SELFTESTS/$word" "$root/lab/bin/"
 	done < <(cut -f4 "$2" | awk '{ sub("^\\./", "", $1); print $1 }' | sort -u)
+	word=
+	if grep -q $'\t\./qemu_' "$2"; then
+		ensure_nested
+		add_nested "$root"
+		word=$NESTED
+	fi
 	(cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$1"
+	# the kernel unpacks one archive after another
+	[ -z "$word" ] || cat "$word" >>"$1"
 }
 
 # qemu_command MODEL: sets QEMU_COMMAND

@@ -31,7 +31,7 @@ verb_table() {
 
 # Cells as "BACKING MIB DENSITY ACCESS STALL", by profile.
 table_cells() {
-	local d a
+	local b d a
 
 	case $1 in
 	quick)
@@ -54,7 +54,7 @@ table_cells() {
 	else
 		printf '%s\n' "1g 1024 100 ro 0" "1g 1024 50 mixed 0" "1g 1024 1 rw 0"
 	fi
-	echo "pmd 256 100 ro 4"
+	printf "%s\n" "pmd 128 100 ro 4" "pmd 1024 100 ro 4"
 }
 
 table_methods() {
