@@ -202,6 +202,8 @@ char *show_blackout(const struct term *t, struct json_object *report)
 	char buf[FORMAT_MAX];
 	uint64_t usec;
 
+	if (!json_count(b, "us", &usec) && strcmp(json_text_or(report, "outcome", ""), "none") == 0)
+		return xstrdup("none so far");
 	if (!json_count(b, "us", &usec))
 		return xprintf("no figure: %s", words_missing(json_text(b, "reason")));
 	format_usec(buf, usec, (t->utf8 ? FORMAT_UTF8 : 0) | (lower ? FORMAT_LOWER_BOUND : 0));
