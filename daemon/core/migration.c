@@ -229,7 +229,7 @@ static unsigned feed_common(struct migration *m, const struct event *ev)
 	return 0;
 }
 
-static void take_facts(struct report *r, const struct context *c)
+void migration_take_facts(struct report *r, const struct context *c)
 {
 	if (c->operation != OP_UNKNOWN && r->operation == OP_UNKNOWN)
 		r->operation = c->operation;
@@ -266,7 +266,7 @@ unsigned migration_feed(struct migration *m, const struct track *t, const struct
 	if (ev->kind != EVENT_CONTEXT && ev->kind != EVENT_TIMEOUT)
 		account(r, ev);
 	if (ev->kind == EVENT_CONTEXT) {
-		take_facts(r, ev->context);
+		migration_take_facts(r, ev->context);
 		settle_side(r, ev->context);
 	}
 	if (r->side == SIDE_SOURCE && t->incoming) /* STARTED/MIGRATED came after setup */

@@ -43,6 +43,9 @@ void migration_adopt(struct migration *m, const struct report *r, nsec_t now, ns
 /* Returns effects. Events after the end change nothing. The track must have been fed first. */
 unsigned migration_feed(struct migration *m, const struct track *t, const struct event *ev);
 
+/* Facts about guest and job that do not depend on the state; also good after the end. migration_feed() does it too. */
+void migration_take_facts(struct report *r, const struct context *c);
+
 /* Ends it from outside: the next migration began, the host was rebooted, ... */
 unsigned migration_end_lost(struct migration *m, enum cause cause);
 

@@ -115,6 +115,18 @@ static uint64_t thp_size(void)
 	return strtoull(text, NULL, 10);
 }
 
+int procfs_hugetlb_held(const char *proc, pid_t pid, uint64_t *ret_bytes)
+{
+	char path[4096], text[8192];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/%d/status", proc, (int) pid);
+	n = procfs_read(path, text, sizeof(text));
+	if (n < 0)
+		return (int) n;
+	return procfs_kib_line(text, "HugetlbPages", ret_bytes) ? 0 : -ENODATA;
+}
+
 void procfs_backing(const char *proc, pid_t pid, struct backing *b)
 {
 	char path[4096], text[8192];

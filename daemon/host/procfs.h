@@ -33,6 +33,9 @@ bool procfs_is_alive(const char *proc, const struct qemu_process *p);
  * counters. Partial knowledge has its reason in b->reason. Walks no page table that could be large. */
 void procfs_backing(const char *proc, pid_t pid, struct backing *b);
 
+/* Bytes of hugetlb pages that the process has faulted in. 0 or a negative errno. */
+int procfs_hugetlb_held(const char *proc, pid_t pid, uint64_t *ret_bytes);
+
 /* Reads a small file whole: at most size-1 bytes, terminated. Bytes read or a negative errno. */
 ssize_t procfs_read(const char *path, char *ret_, size_t size);
 

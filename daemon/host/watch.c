@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "host/hugepages.h"
+#include "host/procfs.h"
 #include "host/watch.h"
 
 /* The kernel gives pages back while the process exits, so most come at once; the rest is a shared pool that others may
@@ -15,13 +16,13 @@
 
 struct watch {
 	struct watch_events events;
-	char *sysfs;
+	char *proc, *sysfs;
+	pid_t pid;
 	int pidfd;
 	guint source, timer;
 	unsigned steps;
-	uint64_t page_size, bytes;
-	uint64_t free_before;
-	bool sampled;
+	uint64_t page_size;
+	uint64_t free_after;     /* bytes; 0 not known */
 };
 
 static gboolean on_exit_seen(gint fd, GIOCondition condition, gpointer data)
@@ -35,7 +36,7 @@ static gboolean on_exit_seen(gint fd, GIOCondition condition, gpointer data)
 	return G_SOURCE_REMOVE;
 }
 
-int watch_new(pid_t pid, const char *sysfs, const struct watch_events *events, struct watch **ret_)
+int watch_new(pid_t pid, uint64_t page_size, const char *proc, const char *sysfs, const struct watch_events *events, struct watch **ret_)
 {
 	struct watch *w;
 	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
@@ -44,30 +45,31 @@ int watch_new(pid_t pid, const char *sysfs, const struct watch_events *events, s
 		return -errno;
 	w = g_new0(struct watch, 1);
 	w->events = *events;
+	w->proc = g_strdup(proc);
 	w->sysfs = g_strdup(sysfs);
+	w->pid = pid;
+	w->page_size = page_size;
 	w->pidfd = fd;
 	w->source = g_unix_fd_add(fd, G_IO_IN, on_exit_seen, w);
 	*ret_ = w;
 	return 0;
 }
 
-void watch_set_hugepages(struct watch *w, uint64_t page_size, uint64_t bytes)
+void watch_sample(struct watch *w)
 {
-	w->page_size = page_size;
-	w->bytes = bytes;
-}
+	uint64_t held, now;
 
-void watch_sample_pool(struct watch *w)
-{
-	if (w->bytes && !w->sampled)
-		w->sampled = hugepages_free(w->sysfs, w->page_size, &w->free_before) == 0;
+	if (!w->page_size || procfs_hugetlb_held(w->proc, w->pid, &held) < 0 || !held)
+		return;
+	if (hugepages_free(w->sysfs, w->page_size, &now) == 0)
+		w->free_after = now + held;
 }
 
 static bool pool_is_back(struct watch *w)
 {
 	uint64_t now;
 
-	return hugepages_free(w->sysfs, w->page_size, &now) == 0 && now >= w->free_before + w->bytes;
+	return hugepages_free(w->sysfs, w->page_size, &now) == 0 && now >= w->free_after;
 }
 
 static gboolean on_step(gpointer data)
@@ -84,7 +86,7 @@ static gboolean on_step(gpointer data)
 
 void watch_pool(struct watch *w)
 {
-	if (!w->bytes || !w->sampled) {
+	if (!w->free_after) {
 		w->events.pool(false, w->events.userdata);
 		return;
 	}
@@ -105,6 +107,7 @@ struct watch *watch_free(struct watch *w)
 	if (w->timer)
 		g_source_remove(w->timer);
 	close(w->pidfd);
+	g_free(w->proc);
 	g_free(w->sysfs);
 	g_free(w);
 	return NULL;

@@ -20,14 +20,13 @@ struct watch_events {
 	void *userdata;
 };
 
-/* 0 or a negative errno (the process is gone: -ESRCH). */
-int watch_new(pid_t pid, const char *sysfs, const struct watch_events *events, struct watch **ret_);
+/* page_size: of the hugetlb pages behind the process, bytes; 0: there are none to wait for. 0 or a negative errno
+ * (-ESRCH: the process is gone). */
+int watch_new(pid_t pid, uint64_t page_size, const char *proc, const char *sysfs, const struct watch_events *events, struct watch **ret_);
 
-/* How much of which page size must come back; before it exits. 0 bytes: there are no hugepages to wait for. */
-void watch_set_hugepages(struct watch *w, uint64_t page_size, uint64_t bytes);
-
-/* The free level to come back from is read at the latest when the process is known to be failing. */
-void watch_sample_pool(struct watch *w);
+/* Notes how much of the pool will be free once the process has given its pages back: what is free now and what it holds
+ * now, whose sum stays the same while it faults pages in. Does nothing when the process is already ending. */
+void watch_sample(struct watch *w);
 
 /* After exited(). */
 void watch_pool(struct watch *w);
