@@ -17,10 +17,10 @@ OPTIONS_clang=(--werror)
 OPTIONS_asan=(-Db_sanitize=address,undefined -Db_lundef=false)
 # One a feature: all others on.
 FEATURES=(no-daemon no-client no-doctor no-tests)
-OPTIONS_no_daemon=(--werror -Ddaemon=false)
-OPTIONS_no_client=(--werror -Dclient=false)
-OPTIONS_no_doctor=(--werror -Ddoctor_libvirt=disabled)
-OPTIONS_no_tests=(--werror -Dtests=false)
+OPTIONS_no_daemon=(--werror --optimization=0 -Ddaemon=false)
+OPTIONS_no_client=(--werror --optimization=0 -Dclient=false)
+OPTIONS_no_doctor=(--werror --optimization=0 -Ddoctor_libvirt=disabled)
+OPTIONS_no_tests=(--werror --optimization=0 -Dtests=false)
 
 # A sanitizer's finding ends the program with a status of its own; leaks count.
 SANITIZER_ENV=(ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:exitcode=99
