@@ -15,7 +15,7 @@
 #include "json.h"
 #include "text.h"
 
-static const struct verb *const verbs[] = { &verb_list, &verb_show, &verb_watch, &verb_status };
+static const struct verb *const verbs[] = { &verb_list, &verb_show, &verb_watch, &verb_status, &verb_doctor };
 #define N_VERBS (sizeof verbs / sizeof verbs[0])
 
 static const struct option_spec global_options[] = {

@@ -13,22 +13,23 @@
 
 #define LABEL 11
 
-void show_fact(const struct term *t, const char *label, enum style style, const char *text)
+void show_labelled(const struct term *t, int indent, int label_width, const char *label, enum style label_style, enum style style,
+		   const char *text)
 {
 	_cleanup_free_ char *safe = text_safe(text);
+	int from = indent + label_width, at = from;
 	const char *p = safe;
-	int at = 2 + LABEL;
 
-	fprintf(t->out, "  %s%-*s%s%s", term_on(t, STYLE_DIM), LABEL, label, term_off(t, STYLE_DIM), term_on(t, style));
+	fprintf(t->out, "%*s%s%-*s%s%s", indent, "", term_on(t, label_style), label_width, label, term_off(t, label_style), term_on(t, style));
 	while (*p) {
 		size_t n = strcspn(p, " ");
 		_cleanup_free_ char *word = xstrndup(p, n);
 		int width = text_width(word);
 
-		if (at > 2 + LABEL && at + 1 + width > t->columns) {
-			fprintf(t->out, "\n%*s", 2 + LABEL, "");
-			at = 2 + LABEL;
-		} else if (at > 2 + LABEL) {
+		if (at > from && at + 1 + width > t->columns) {
+			fprintf(t->out, "\n%*s", from, "");
+			at = from;
+		} else if (at > from) {
 			fputc(' ', t->out);
 			at++;
 		}
@@ -38,6 +39,11 @@ void show_fact(const struct term *t, const char *label, enum style style, const 
 		p += strspn(p, " ");
 	}
 	fprintf(t->out, "%s\n", term_off(t, style));
+}
+
+void show_fact(const struct term *t, const char *label, enum style style, const char *text)
+{
+	show_labelled(t, 2, LABEL, label, STYLE_DIM, style, text);
 }
 
 static void fact_take(const struct term *t, const char *label, enum style style, char *text)

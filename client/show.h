@@ -19,6 +19,10 @@ void show_timeline(const struct term *t, struct json_object *report);
 /* One fact of a header: a label and lines of text, wrapped beside it. text is made safe. */
 void show_fact(const struct term *t, const char *label, enum style style, const char *text);
 
+/* The same with the columns named. */
+void show_labelled(const struct term *t, int indent, int label_width, const char *label, enum style label_style, enum style style,
+		   const char *text);
+
 /* What has no figure and why, grouped by reason: "T4, T5: not measured by this version". Borrows from JSON. */
 struct show_missing {
 	struct {
