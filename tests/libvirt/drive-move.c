@@ -17,8 +17,13 @@
 
 #define STEP_MS 20
 
+/*
+ * A migration has connections of its own. libvirt's client library lets threads share one, but a call made while another is
+ * waiting for its answer was seen to be sent only when the server's keepalive came by, up to 5 s later.
+ */
 struct move {
 	struct drive *drive;
+	virConnectPtr conn[2];
 	virDomainPtr domain;
 	virTypedParameterPtr params;
 	int n_params, max_params;
@@ -63,7 +68,7 @@ static void *move_run(void *opaque)
 	if (m->p2p) {
 		m->success = virDomainMigrateToURI3(m->domain, m->drive->uri[DST], m->params, (unsigned int) m->n_params, m->flags) == 0;
 	} else {
-		virDomainPtr moved = virDomainMigrate3(m->domain, m->drive->conn[DST], m->params, (unsigned int) m->n_params, m->flags);
+		virDomainPtr moved = virDomainMigrate3(m->domain, m->conn[DST], m->params, (unsigned int) m->n_params, m->flags);
 
 		m->success = moved != NULL;
 		if (moved)
@@ -87,6 +92,9 @@ static int add_params(struct move *m, const struct move_options *options)
 	r |= virTypedParamsAddString(&m->params, &m->n_params, &m->max_params, VIR_MIGRATE_PARAM_URI, uri);
 	if (options->mib_s > 0)
 		r |= virTypedParamsAddULLong(&m->params, &m->n_params, &m->max_params, VIR_MIGRATE_PARAM_BANDWIDTH, options->mib_s);
+	if (options->postcopy_mib_s > 0)
+		r |= virTypedParamsAddULLong(&m->params, &m->n_params, &m->max_params, VIR_MIGRATE_PARAM_BANDWIDTH_POSTCOPY,
+					     options->postcopy_mib_s);
 	if (options->dest_xml)
 		r |= virTypedParamsAddString(&m->params, &m->n_params, &m->max_params, VIR_MIGRATE_PARAM_DEST_XML, options->dest_xml);
 	return r;
@@ -97,6 +105,9 @@ static void move_free(struct move *m)
 	virTypedParamsFree(m->params, m->n_params);
 	if (m->domain)
 		virDomainFree(m->domain);
+	for (int i = 0; i < 2; i++)
+		if (m->conn[i])
+			virConnectClose(m->conn[i]);
 	free(m);
 }
 
@@ -110,8 +121,10 @@ struct move *move_begin(struct drive *d, const char *guest, const struct move_op
 	m->p2p = options->p2p;
 	/* The disk is a file here and the same file there: libvirt cannot know that this is safe. */
 	m->flags = options->flags | VIR_MIGRATE_LIVE | VIR_MIGRATE_UNSAFE | (options->p2p ? VIR_MIGRATE_PEER2PEER : 0);
-	m->domain = domain_on(d, SRC, guest);
-	if (!m->domain || add_params(m, options) < 0 || pthread_create(&m->thread, NULL, move_run, m) != 0) {
+	for (int i = 0; i < 2; i++)
+		m->conn[i] = virConnectOpen(d->uri[i]);
+	m->domain = m->conn[SRC] ? virDomainLookupByName(m->conn[SRC], guest) : NULL;
+	if (!m->domain || !m->conn[DST] || add_params(m, options) < 0 || pthread_create(&m->thread, NULL, move_run, m) != 0) {
 		fail("the migration of %s could not be started", guest);
 		move_free(m);
 		return NULL;

@@ -16,7 +16,15 @@
 #include "drive.h"
 #include "drive-xml.h"
 
-#define RELAY_BYTES_S (6 << 20)
+/* QEMU's pace in pre-copy, so that the guest has its region dirty again at the end, and in post-copy, so that it lasts. */
+#define PRECOPY_MIB_S 40
+#define POSTCOPY_MIB_S 8
+/*
+ * How long post-copy runs before it is cut, ms. The kernel's own pages must have arrived by then: a vCPU of a software-emulated
+ * guest that waits for one inside an interrupt holds QEMU's big lock, and then no monitor command is answered, recovery
+ * included. Pages that a vCPU waits for go first, unless they queue behind others in a slow relay: so QEMU limits itself.
+ */
+#define POSTCOPY_MS 700
 #define SLOW_MIB_S 4
 /* Of the disk, filled so that copying it takes a while. */
 #define DISK_MIB 24
@@ -39,7 +47,7 @@ static int start_postcopy(struct drive *d, size_t from)
 static int postcopy(struct drive *d)
 {
 	size_t from = watch_now();
-	struct move *m = move_begin(d, "guest1", &(struct move_options) { .flags = VIR_MIGRATE_POSTCOPY, .mib_s = 16 });
+	struct move *m = move_begin(d, "guest1", &(struct move_options) { .flags = VIR_MIGRATE_POSTCOPY, .mib_s = PRECOPY_MIB_S });
 
 	if (!m || start_postcopy(d, from) < 0 || move_end(m, true) < 0)
 		return -1;
@@ -50,12 +58,12 @@ static int postcopy(struct drive *d)
 static int cut_postcopy(struct drive *d, struct relay *relay)
 {
 	size_t from = watch_now();
-	struct move *m = move_begin(d, "guest1", &(struct move_options) { .flags = VIR_MIGRATE_POSTCOPY, .relay = true });
+	struct move *m = move_begin(d, "guest1", &(struct move_options) {
+		.flags = VIR_MIGRATE_POSTCOPY, .relay = true, .mib_s = PRECOPY_MIB_S, .postcopy_mib_s = POSTCOPY_MIB_S });
 
-	relay_limit(relay, RELAY_BYTES_S);
 	if (!m || start_postcopy(d, from) < 0 || expect(from, "dst guest1 RESUMED/POSTCOPY") < 0)
 		return -1;
-	sleep_ms(d->pause_ms);
+	sleep_ms(POSTCOPY_MS);
 	relay_cut(relay);
 	if (move_end(m, false) < 0 || expect(from, "src guest1 SUSPENDED/POSTCOPY_FAILED") < 0)
 		return -1;
@@ -71,7 +79,6 @@ static int postcopy_recover(struct drive *d)
 	if (!relay)
 		return fail("no relay on port %u: %s", d->relay_port, strerror(errno));
 	if (cut_postcopy(d, relay) == 0) {
-		relay_limit(relay, 0);
 		sleep_ms(d->pause_ms);
 		m = move_begin(d, "guest1", &(struct move_options) {
 			.flags = VIR_MIGRATE_POSTCOPY | VIR_MIGRATE_POSTCOPY_RESUME, .relay = true });

@@ -25,8 +25,15 @@ static int state_of(virDomainPtr domain, int *ret_reason)
 /* Bring a guest home by migrating it back: faster than booting it anew. */
 static int bring_back(struct drive *d, virDomainPtr there)
 {
-	virDomainPtr here = virDomainMigrate(there, d->conn[SRC], VIR_MIGRATE_LIVE | VIR_MIGRATE_UNSAFE, NULL, "tcp://127.0.0.1", 0);
+	char *xml = virDomainGetXMLDesc(there, VIR_DOMAIN_XML_SECURE | VIR_DOMAIN_XML_MIGRATABLE);
+	char *other = xml ? strstr(xml, "-other.raw'") : NULL;
+	virDomainPtr here;
 
+	/* After a storage copy it has the other disk: put it back on its own. */
+	if (other)
+		memmove(other, other + strlen("-other"), strlen(other + strlen("-other")) + 1);
+	here = virDomainMigrate2(there, d->conn[SRC], xml, VIR_MIGRATE_LIVE | VIR_MIGRATE_UNSAFE, NULL, "tcp://127.0.0.1", 0);
+	free(xml);
 	if (!here)
 		return -1;
 	virDomainFree(here);

@@ -30,6 +30,7 @@ enum side { SRC, DST };
 struct move_options {
 	unsigned int flags;	     /* besides VIR_MIGRATE_LIVE and VIR_MIGRATE_UNSAFE */
 	unsigned long long mib_s;    /* of QEMU's own limit; 0: none */
+	unsigned long long postcopy_mib_s; /* the same once in post-copy */
 	bool p2p;
 	bool relay;		     /* through the relay at relay_port, which the fixture has made */
 	const char *dest_xml;

@@ -177,7 +177,7 @@ rig_orphan() {
 # Take a free slot for $RIG; sets RIG_SLOT. Call it with the lock held.
 rig_register() {
 	for ((RIG_SLOT = 0; RIG_SLOT < RIG_SLOTS; RIG_SLOT++)); do
-		ln -s "$RIG" "$RIG_REGISTRY/slot.$RIG_SLOT" 2>/dev/null && return 0
+		ln -sT "$RIG" "$RIG_REGISTRY/slot.$RIG_SLOT" 2>/dev/null && return 0
 	done
 	rig_fail "$RIG_SLOTS rigs are running already (see $RIG_REGISTRY)"
 }

@@ -133,7 +133,7 @@ rig_libvirtd_stop() {
 	local pid start
 	read -r pid start <<<"$(rig_proc "libvirtd-$1")"
 	rig_signal "${2:-TERM}" "$pid" "$start"
-	rig_wait_gone 100 "$pid" "$start" || rig_signal KILL "$pid" "$start"
+	rig_wait_gone 30 "$pid" "$start" || rig_signal KILL "$pid" "$start"
 }
 
 # Keep what the source learned about the QEMUs of this machine: the destination, and the next rig, need not probe them again
