@@ -6,7 +6,7 @@
 CACHE=${ROLLBACKD_LAB_CACHE:-${HOME:-/root}/.cache/rollbackd-lab}
 CROSS=aarch64-linux-gnu-
 JOBS=${ROLLBACKD_LAB_JOBS:-$(nproc)}
-SERIES_DIR=$REPO_DIR/kernel-patch/v6.12
+SERIES_DIR=${ROLLBACKD_LAB_SERIES:-$REPO_DIR/kernel-patch/v6.12}
 MUTATIONS_DIR=$SERIES_DIR/mutations
 
 say() {

@@ -76,7 +76,7 @@ build_kernel() {
 	kmake O="$out" Image >"$out.log" 2>&1 &
 	show_progress $! "$out.log" || build_failed "$out.log"
 	keep_kernel "$out"
-	say "kernel built in $((SECONDS - began)) s"
+	say "kernel built in $((SECONDS - began)) s of wall clock, $(child_cpu_seconds) s of CPU time so far"
 }
 
 build_failed() {
@@ -109,6 +109,11 @@ show_progress() {
 		say "  $((SECONDS - began)) s: $(grep -c '^  CC\|^  AS\|^  HYPCOPY' "$log" || true) objects"
 	done
 	wait "$pid"
+}
+
+# user and system seconds of all children that ended; load of others does not show in it
+child_cpu_seconds() {
+	times | tail -n1 | sed 's/[ms]/ /g' | awk '{ printf "%d\n", $1 * 60 + $2 + $3 * 60 + $4 }'
 }
 
 keep_kernel() {

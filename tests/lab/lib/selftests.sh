@@ -35,7 +35,7 @@ build_selftests() {
 	patch_tree "$(selftests_flavour)"
 	mkdir -p "$out"
 	kmake O="$out/headers" headers_install INSTALL_HDR_PATH="$out/usr" >"$out.log" 2>&1 || build_failed "$out.log"
-	rm -rf "$out/bin"
+	rm -rf "${out:?}/bin"
 	mkdir -p "$out/bin"
 	# one that does not link must not cost the others: what is missing shows when it is asked for
 	nice -n 15 make -k -C "$SRC/tools/testing/selftests/kvm" ARCH=arm64 CROSS_COMPILE="$CROSS" \
