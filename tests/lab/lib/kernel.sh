@@ -76,7 +76,8 @@ build_kernel() {
 	kmake O="$out" Image >"$out.log" 2>&1 &
 	show_progress $! "$out.log" || build_failed "$out.log"
 	keep_kernel "$out"
-	say "kernel built in $((SECONDS - began)) s of wall clock, $(child_cpu_seconds) s of CPU time so far"
+	times >"$out.times"
+	say "kernel built in $((SECONDS - began)) s of wall clock, $(cpu_seconds "$out.times") s of CPU time"
 }
 
 build_failed() {
@@ -111,9 +112,9 @@ show_progress() {
 	wait "$pid"
 }
 
-# user and system seconds of all children that ended; load of others does not show in it
-child_cpu_seconds() {
-	times | tail -n1 | sed 's/[ms]/ /g' | awk '{ printf "%d\n", $1 * 60 + $2 + $3 * 60 + $4 }'
+# cpu_seconds FILE: of the children in what the shell's `times` wrote
+cpu_seconds() {
+	tail -n1 "$1" | sed 's/[ms]/ /g' | awk '{ printf "%d\n", $1 * 60 + $2 + $3 * 60 + $4 }'
 }
 
 keep_kernel() {
