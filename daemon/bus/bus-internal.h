@@ -11,6 +11,7 @@
 
 #include "bus/bus.h"
 #include "bus/domains.h"
+#include "bus/fair.h"
 #include "bus/pending.h"
 #include "rollbackd/names.h"
 
@@ -26,7 +27,7 @@ struct bus {
 	GSource *source;
 	GSource *retry;
 	unsigned retry_ms;
-	sd_bus_slot *name_call, *name_acquired, *name_lost;
+	sd_bus_slot *filter, *name_call, *name_acquired, *name_lost;
 	bool refused;               /* trouble says why; the end of this connection adds nothing */
 	bool serving;               /* we own the name; faces are up, signals may go out */
 	sd_bus_slot *faces[6];
@@ -36,10 +37,11 @@ struct bus {
 	GHashTable *told;           /* report id -> struct told: one a live migration */
 	const struct report *finishing; /* still shown while its end is told */
 
-	struct domains *domains;
+	struct domain_table *domains;
 	GSource *domains_timer;
 
 	struct pending pending;
+	struct fair fair;
 
 	/* What the fallback vtables resolved last: sd-bus reads or calls right after it asked find. */
 	const struct report *shown_migration;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "bus/bus-internal.h"
 #include "bus/gsource.h"
@@ -21,6 +22,7 @@
 #define RETRY_MIN_MS  1000
 #define RETRY_MAX_MS  30000
 #define FLUSH_MAX_USEC 100000
+#define SOCKET_BYTES   (128 * 1024) /* all signals of a rollback's end fit in many times over */
 
 static void retry_later(struct bus *b, unsigned ms);
 
@@ -72,6 +74,7 @@ static void stop_serving(struct bus *b)
 static void disconnect(struct bus *b)
 {
 	stop_serving(b);
+	b->filter = sd_bus_slot_unref(b->filter);
 	b->name_call = sd_bus_slot_unref(b->name_call);
 	b->name_acquired = sd_bus_slot_unref(b->name_acquired);
 	b->name_lost = sd_bus_slot_unref(b->name_lost);
@@ -157,6 +160,54 @@ static int on_name_lost(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return 0;
 }
 
+static bool is_large(sd_bus_message *m)
+{
+	static const char *const members[] = { "ListReports", "GetManagedObjects", "Introspect" };
+	const char *member = sd_bus_message_get_member(m);
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (strcmp(member, members[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_admitted(struct bus *b, sd_bus_message *m)
+{
+	const char *sender = sd_bus_message_get_sender(m);
+	uint64_t queued;
+
+	if (!is_large(m) || sd_bus_get_n_queued_write(b->conn, &queued) < 0 || queued == 0)
+		return true;
+	return queued < BUS_BACKLOG_MAX && fair_admit(&b->fair, sender ? sender : "", g_get_monotonic_time());
+}
+
+/* Sees each message before its handler. Whatever is asked here is asked for the answer: a call that wants none is not worth
+ * computing one, and it is the call that the bus daemon's limit on pending answers does not count, so a client could queue
+ * hundreds of thousands of them before everybody else's. */
+static int on_any_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	struct bus *b = userdata;
+
+	(void) error;
+	if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
+		return 0;
+	if (!sd_bus_message_get_expect_reply(m))
+		return 1;
+	if (is_admitted(b, m))
+		return 0;
+	sd_bus_reply_method_errorf(m, RBD_ERROR_LIMIT_EXCEEDED, "The bus is behind with taking answers; ask again later");
+	return 1;
+}
+
+/* What lies in the socket counts as taken for sd-bus. Its 8 MiB would hide for seconds that the bus daemon is behind. */
+static void limit_socket(sd_bus *conn)
+{
+	int fd = sd_bus_get_fd(conn), size = SOCKET_BYTES;
+
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 static int open_conn(struct bus *b, sd_bus **ret_)
 {
 	sd_bus *conn = NULL;
@@ -197,6 +248,8 @@ static int connect_bus(struct bus *b)
 
 	r = open_conn(b, &b->conn);
 	if (r >= 0)
+		r = sd_bus_add_filter(b->conn, &b->filter, on_any_message, b);
+	if (r >= 0)
 		r = match_name(b, &b->name_acquired, "NameAcquired", on_name_acquired);
 	if (r >= 0)
 		r = match_name(b, &b->name_lost, "NameLost", on_name_lost);
@@ -204,6 +257,7 @@ static int connect_bus(struct bus *b)
 		r = sd_bus_request_name_async(b->conn, &b->name_call, RBD_BUS_NAME, SD_BUS_NAME_QUEUE, on_name_reply, b);
 	if (r < 0)
 		return r;
+	limit_socket(b->conn);
 	b->source = bus_source_new(b->conn, on_lost, b);
 	return 0;
 }
@@ -243,10 +297,10 @@ int bus_new(enum bus_kind kind, const char *address, const struct model *model, 
 	b->model = model;
 	b->events = events ? *events : (struct bus_events) { 0 };
 	b->retry_ms = RETRY_MIN_MS / 2;
-	b->domains = domains_new();
+	b->domains = domain_table_new();
 	b->address = address ? strdup(address) : NULL;
 	if (!b->domains || (address && !b->address)) {
-		domains_free(b->domains);
+		domain_table_free(b->domains);
 		free(b->address);
 		free(b);
 		return -ENOMEM;
@@ -285,7 +339,7 @@ struct bus *bus_free(struct bus *b)
 		g_source_unref(b->retry);
 	}
 	turn_done(b);
-	domains_free(b->domains);
+	domain_table_free(b->domains);
 	free(b->address);
 	free(b);
 	return NULL;

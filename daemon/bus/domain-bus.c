@@ -87,8 +87,8 @@ static void tell(enum domains_change what, const struct domain_view *v, void *us
 
 void domains_refresh(struct bus *b)
 {
-	if (domains_is_stale(b->domains, b->model->store))
-		domains_update(b->domains, b->model->store, tell, b);
+	if (domain_table_is_stale(b->domains, b->model->store))
+		domain_table_update(b->domains, b->model->store, tell, b);
 }
 
 static gboolean on_timer(gpointer userdata)
@@ -103,7 +103,7 @@ static gboolean on_timer(gpointer userdata)
 
 void domains_later(struct bus *b)
 {
-	domains_touch(b->domains);
+	domain_table_touch(b->domains);
 	if (b->domains_timer || !b->serving)
 		return;
 	b->domains_timer = g_timeout_source_new(DOMAINS_DELAY_MS);
@@ -123,7 +123,7 @@ static int find(sd_bus *conn, const char *path, const char *iface, void *userdat
 	memcpy(uuid, path + prefix, sizeof(uuid));
 	swap(uuid, '_', '-');
 	domains_refresh(b);
-	b->shown_domain = domains_find(b->domains, uuid);
+	b->shown_domain = domain_table_find(b->domains, uuid);
 	*ret_found = b;
 	return b->shown_domain != NULL;
 }
@@ -137,10 +137,10 @@ static int enumerate(sd_bus *conn, const char *prefix, void *userdata, char ***r
 
 	(void) conn, (void) prefix, (void) error;
 	domains_refresh(b);
-	n = domains_count(b->domains);
+	n = domain_table_count(b->domains);
 	nodes = calloc(n + 1, sizeof(*nodes));
 	for (unsigned i = 0; nodes && i < n; i++) {
-		domain_path(domains_nth(b->domains, i)->uuid, path);
+		domain_path(domain_table_nth(b->domains, i)->uuid, path);
 		nodes[i] = strdup(path);
 		if (!nodes[i])
 			break;

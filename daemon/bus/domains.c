@@ -13,7 +13,7 @@ struct stamp {
 	uint64_t reports, pruned, dropped;
 };
 
-struct domains {
+struct domain_table {
 	struct domain_view *views; /* in order of UUID */
 	unsigned n;
 	struct stamp stamp;
@@ -28,16 +28,16 @@ static struct stamp stamp_of(const struct store *s)
 	return (struct stamp) { .reports = c.reports, .pruned = c.pruned, .dropped = c.dropped };
 }
 
-struct domains *domains_new(void)
+struct domain_table *domain_table_new(void)
 {
-	struct domains *d = calloc(1, sizeof(*d));
+	struct domain_table *d = calloc(1, sizeof(*d));
 
 	if (d)
 		d->touched = true;
 	return d;
 }
 
-struct domains *domains_free(struct domains *d)
+struct domain_table *domain_table_free(struct domain_table *d)
 {
 	if (d)
 		free(d->views);
@@ -45,12 +45,12 @@ struct domains *domains_free(struct domains *d)
 	return NULL;
 }
 
-void domains_touch(struct domains *d)
+void domain_table_touch(struct domain_table *d)
 {
 	d->touched = true;
 }
 
-bool domains_is_stale(const struct domains *d, const struct store *s)
+bool domain_table_is_stale(const struct domain_table *d, const struct store *s)
 {
 	struct stamp now = stamp_of(s);
 
@@ -138,7 +138,7 @@ static int list_all(struct store *s, const struct summary ***ret_, uint32_t *ret
 	return 0;
 }
 
-int domains_update(struct domains *d, struct store *s,
+int domain_table_update(struct domain_table *d, struct store *s,
 	void (*changed)(enum domains_change what, const struct domain_view *v, void *userdata), void *userdata)
 {
 	struct domain_view *views, *fit, *old = d->views;
@@ -170,17 +170,17 @@ int domains_update(struct domains *d, struct store *s,
 	return 0;
 }
 
-unsigned domains_count(const struct domains *d)
+unsigned domain_table_count(const struct domain_table *d)
 {
 	return d->n;
 }
 
-const struct domain_view *domains_nth(const struct domains *d, unsigned n)
+const struct domain_view *domain_table_nth(const struct domain_table *d, unsigned n)
 {
 	return n < d->n ? &d->views[n] : NULL;
 }
 
-const struct domain_view *domains_find(const struct domains *d, const char *uuid)
+const struct domain_view *domain_table_find(const struct domain_table *d, const char *uuid)
 {
 	struct domain_view key;
 

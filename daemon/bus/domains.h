@@ -20,24 +20,24 @@ struct domain_view {
 	uint32_t reports;
 };
 
-struct domains;
+struct domain_table;
 
-struct domains *domains_new(void); /* empty; NULL when out of memory */
-struct domains *domains_free(struct domains *d);
+struct domain_table *domain_table_new(void); /* empty; NULL when out of memory */
+struct domain_table *domain_table_free(struct domain_table *d);
 
 /* The index has changed in a way that counters do not tell. */
-void domains_touch(struct domains *d);
-bool domains_is_stale(const struct domains *d, const struct store *s);
+void domain_table_touch(struct domain_table *d);
+bool domain_table_is_stale(const struct domain_table *d, const struct store *s);
 
 enum domains_change { DOMAINS_ADDED, DOMAINS_REMOVED, DOMAINS_CHANGED };
 
 /* Computes the table anew and tells the differences; the new table is in place by then. One pass over the index.
  * -ENOMEM: the old one stays. changed may be NULL. */
-int domains_update(struct domains *d, struct store *s,
+int domain_table_update(struct domain_table *d, struct store *s,
 	void (*changed)(enum domains_change what, const struct domain_view *v, void *userdata), void *userdata);
 
-unsigned domains_count(const struct domains *d);
-const struct domain_view *domains_nth(const struct domains *d, unsigned n); /* in order of UUID; good until the next update */
-const struct domain_view *domains_find(const struct domains *d, const char *uuid);
+unsigned domain_table_count(const struct domain_table *d);
+const struct domain_view *domain_table_nth(const struct domain_table *d, unsigned n); /* in order of UUID; good until the next update */
+const struct domain_view *domain_table_find(const struct domain_table *d, const char *uuid);
 
 #endif

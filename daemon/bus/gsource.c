@@ -14,7 +14,6 @@
 
 #define TURN_MESSAGES 32   /* a turn's most; more than any well-behaved client sends at once */
 #define TURN_USEC     2000 /* and its longest: looked at between messages */
-#define BACKLOG_MAX   256  /* answers and signals not yet taken by the bus daemon: beyond, nothing more is read */
 
 struct bus_source {
 	GSource source;
@@ -32,7 +31,7 @@ static bool backlogged(sd_bus *bus)
 {
 	uint64_t n;
 
-	return sd_bus_get_n_queued_write(bus, &n) >= 0 && n > BACKLOG_MAX;
+	return sd_bus_get_n_queued_write(bus, &n) >= 0 && n > BUS_BACKLOG_MAX;
 }
 
 /* sd-bus changes its descriptor when it goes on to the next address; GLib sorts by descriptor when one is added. */

@@ -57,6 +57,9 @@ static void child(const struct private_bus *p, int fd, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	/* It tells there of each limit that a client of ours meets. */
+	if (!freopen("/dev/null", "w", stderr))
+		_exit(1);
 	snprintf(config, sizeof(config), "--config-file=%s/bus.conf", p->dir);
 	snprintf(address, sizeof(address), "--print-address=%d", fd);
 	execlp("dbus-daemon", "dbus-daemon", "--nofork", "--nopidfile", config, address, NULL);
