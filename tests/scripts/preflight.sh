@@ -251,10 +251,11 @@ preflight_try_hugepages() (
 
 # Guests of this host that no rig of ours made, as "PID NAME" lines: whoever holds a KVM VM, and emulators without one.
 preflight_guests() {
-	local pid dir ours
-	ours=$(for dir in "$RIG_REGISTRY"/slot.*; do
-		[[ -L $dir ]] && rig_inside "$(readlink "$dir")"
-	done | cut -d' ' -f1)
+	local pid dir ours='' rigs=()
+	for dir in "$RIG_REGISTRY"/slot.*; do
+		[[ -L $dir ]] && rigs+=(-e "/$(basename "$(readlink "$dir")")/")
+	done
+	((${#rigs[@]})) && ours=$(grep -lsF "${rigs[@]}" /proc/[0-9]*/mountinfo | cut -d/ -f3)
 	{
 		grep -sE '^(qemu-system-.*|qemu-kvm|kvm|cloud-hyperviso.*|firecracker|VBoxHeadless|VirtualBoxVM)$' /proc/[0-9]*/comm
 		find /proc/[0-9]*/fd -maxdepth 1 -lname 'anon_inode:kvm-vm' 2>/dev/null
