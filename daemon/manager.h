@@ -8,6 +8,7 @@
 
 #include "bus/bus.h"
 #include "config.h"
+#include "core/event.h"
 
 struct manager;
 

@@ -294,7 +294,6 @@ static void begin(struct session *s, const struct event *ev)
 	s->m = g_new0(struct migration, 1);
 	migration_begin(s->m, &s->track, ev, s->host->left_paused_after);
 	fill_identity(s);
-	s->track.mirror = false;
 }
 
 /* The next migration began before this one was seen to end. */

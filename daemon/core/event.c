@@ -79,7 +79,6 @@ void event_describe(const struct event *ev, char *ret_, size_t size)
 	static const char *const fixed[EVENT_KIND_MAX] = {
 		[EVENT_QMP_STOP] = "STOP",
 		[EVENT_QMP_RESUME] = "RESUME",
-		[EVENT_QMP_MIRROR] = "BLOCK_JOB_READY",
 		[EVENT_QMP_UNKNOWN] = "MIGRATION ?",
 		[EVENT_JOB_COMPLETED] = "JOB_COMPLETED",
 		[EVENT_CONTEXT] = "looked",
@@ -109,7 +108,6 @@ void event_describe(const struct event *ev, char *ret_, size_t size)
 		return;
 	case EVENT_QMP_STOP:
 	case EVENT_QMP_RESUME:
-	case EVENT_QMP_MIRROR:
 	case EVENT_QMP_UNKNOWN:
 	case EVENT_JOB_COMPLETED:
 	case EVENT_CONTEXT:

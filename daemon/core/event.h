@@ -19,7 +19,6 @@ enum event_kind {
 	EVENT_QMP_PASS,          /* .iteration */
 	EVENT_QMP_STOP,
 	EVENT_QMP_RESUME,
-	EVENT_QMP_MIRROR,        /* a block mirror became ready: storage is copied before memory */
 	EVENT_QMP_UNKNOWN,       /* MIGRATION with a status, or without one, that this version does not know */
 	EVENT_LIFECYCLE,         /* .lifecycle */
 	EVENT_ITERATION,         /* .iteration */

@@ -212,7 +212,6 @@ unsigned migration_feed_destination(struct migration *m, const struct track *t, 
 		return on_timeout(m, ev);
 	case EVENT_QMP_PASS:
 	case EVENT_QMP_STOP:
-	case EVENT_QMP_MIRROR:
 	case EVENT_QMP_UNKNOWN:
 	case EVENT_ITERATION:
 	case EVENT_JOB_COMPLETED:

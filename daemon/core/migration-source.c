@@ -20,6 +20,11 @@ static bool guest_is_back(const struct migration *m)
 	return m->running || report_has_note(&m->report, NOTE_PAUSED_BEFORE);
 }
 
+static bool in_precopy(const struct migration *m)
+{
+	return m->report.state == MIG_SETUP || m->report.state == MIG_PRECOPY;
+}
+
 static bool is_postcopy(enum mig_state s)
 {
 	return s == MIG_POSTCOPY || s == MIG_POSTCOPY_PAUSED || s == MIG_POSTCOPY_RECOVERING;
@@ -219,6 +224,7 @@ static unsigned stays(struct migration *m)
 static unsigned forget_pause(struct migration *m)
 {
 	migration_unmark(m, MARK_T1);
+	migration_unmark(m, MARK_T3);
 	m->report.paused = false;
 	return MIGRATION_CHANGED;
 }
@@ -228,9 +234,11 @@ static unsigned on_resume(struct migration *m, const struct event *ev)
 	unsigned effects;
 
 	m->running = true;
-	if (m->report.state == MIG_SETUP || m->report.state == MIG_PRECOPY)
+	if (in_precopy(m) && !m->undecided)
 		return forget_pause(m);
 	effects = migration_mark(m, MARK_T3, ev);
+	if (in_precopy(m))
+		return effects | MIGRATION_LOOK; /* an end may have been missed: what is found now decides */
 	if (m->report.side == SIDE_UNKNOWN)
 		return effects | migration_end_lost(m, CAUSE_NOT_WATCHED);
 	if (m->report.state == MIG_FAILED || m->report.state == MIG_CANCELLED)
@@ -286,7 +294,7 @@ static unsigned on_resumed(struct migration *m, const struct event *ev)
 	/* With QMP its RESUME tells; only when that may have been missed does libvirt's word count. */
 	if ((m->qmp && !m->undecided) || m->running)
 		return 0;
-	if (m->report.state == MIG_SETUP || m->report.state == MIG_PRECOPY)
+	if (in_precopy(m))
 		return on_resume(m, ev);
 	m->running = true;
 	effects = migration_mark(m, MARK_T3, ev) | migration_mark_same(m, MARK_T2, MARK_T3);
@@ -337,24 +345,26 @@ static unsigned job_began(struct migration *m, const struct event *ev)
 	return migration_mark_at(m, MARK_TB, at, STAMP_JOB, NSEC_PER_MSEC);
 }
 
-/* It runs here and no job is left: it is over, and more than that only what was seen can tell. */
+/* It runs here and no job is left: it was rolled back, and more than that only what was seen can tell. */
 static unsigned over_and_running(struct migration *m, const struct event *ev)
 {
 	bool seen = m->report.cause != CAUSE_NONE || has(m, MARK_T3);
+	struct mark *te = &m->report.marks[MARK_TE];
+	unsigned effects;
 
 	m->running = true;
 	if (m->report.state == MIG_HANDOVER && m->report.operation != OP_MIGRATION)
 		return stays(m);
-	if (!seen && m->qmp)
-		return migration_end_lost(m, CAUSE_NOT_WATCHED);
 	if (m->report.cause == CAUSE_NONE)
-		m->report.cause = CAUSE_JOB_ENDED;
+		m->report.cause = seen || !m->qmp ? CAUSE_JOB_ENDED : CAUSE_NOT_WATCHED;
 	migration_mark_same(m, MARK_T2, MARK_T3);
-	if (!has(m, MARK_T2) && !m->report.paused) {
-		migration_mark_at(m, MARK_T2, ev->arrival, STAMP_INFERRED, NSEC_PER_SEC);
-		m->report.marks[MARK_T2].flags = MARK_LATE;
+	effects = end_rolled_back(m, has(m, MARK_T3) || m->report.paused ? NULL : ev);
+	/* The end is when we found it over, not when it was. */
+	if (mark_is_set(te)) {
+		te->source = STAMP_INFERRED;
+		te->flags |= MARK_LATE;
 	}
-	return end_rolled_back(m, has(m, MARK_T3) ? NULL : ev);
+	return effects;
 }
 
 static unsigned over_and_paused(struct migration *m)
@@ -380,6 +390,8 @@ static unsigned still_under_way(struct migration *m, const struct event *ev)
 		m->running = true;
 		m->undecided = false;
 		m->was_active = true;
+		if (in_precopy(m) && has(m, MARK_T3))
+			forget_pause(m);
 		return m->report.state == MIG_SETUP ? migration_set_state(m, MIG_PRECOPY) : 0;
 	}
 	if (c->run == RUN_PAUSED && !report_has_note(&m->report, NOTE_PAUSED_BEFORE)) {
@@ -445,7 +457,6 @@ unsigned migration_feed_source(struct migration *m, const struct track *t, const
 		return 0;
 	case EVENT_TIMEOUT:
 		return on_timeout(m, ev);
-	case EVENT_QMP_MIRROR:
 	case EVENT_QMP_UNKNOWN:
 	case EVENT_JOB_COMPLETED:
 	case EVENT_CONNECTION_LOST:

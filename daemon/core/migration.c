@@ -58,26 +58,60 @@ void migration_wait_for_word(struct migration *m, const struct event *ev)
 	migration_wait(m, ev, WORD_PATIENCE);
 }
 
-/* Says of each mark that is not set why, as far as that is known for the whole report. */
+/* Marks that cannot exist in a report that ended so, whatever was seen. */
+static bool cannot_exist(const struct report *r, enum mark_id id)
+{
+	bool rollback = r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_CANCELLED;
+
+	switch (id) {
+	case MARK_T0:
+	case MARK_TB:
+	case MARK_D0:
+	case MARK_D1:
+	case MARK_MAX:
+	case MARK_INVALID:
+		return false;
+	case MARK_TS:
+		return rollback || r->outcome == OUTCOME_SETUP_FAILED; /* never came to it */
+	case MARK_T1:
+		return !r->paused;
+	case MARK_T2:
+		return !rollback && r->outcome != OUTCOME_LOST;
+	case MARK_T3:
+	case MARK_T4:
+		return !r->paused || (!rollback && r->outcome != OUTCOME_STAYED && r->outcome != OUTCOME_LOST);
+	case MARK_TE:
+		return r->paused && rollback;
+	case MARK_T5:
+		return !rollback && r->outcome != OUTCOME_STAYED && r->outcome != OUTCOME_LOST;
+	case MARK_D2:
+	case MARK_D3:
+	case MARK_D4:
+		return r->state == MIG_COMPLETED;
+	}
+	return false;
+}
+
+static enum missing why_missing(const struct report *r, enum mark_id id)
+{
+	if ((id == MARK_T1 || id == MARK_T3 || id == MARK_T4) && report_has_note(r, NOTE_PAUSED_BEFORE))
+		return MISSING_PAUSED_BEFORE;
+	if (cannot_exist(r, id))
+		return MISSING_NOT_APPLICABLE;
+	if (id == MARK_T4 || id == MARK_T5)
+		return MISSING_NOT_MEASURED;
+	if (report_has_note(r, NOTE_JOINED_LATE) && (id == MARK_TB || id == MARK_T0 || id == MARK_D0 || id == MARK_D1))
+		return MISSING_JOINED_LATE;
+	if (report_has_note(r, NOTE_QMP_REFUSED) && id <= MARK_T3)
+		return MISSING_QMP_REFUSED;
+	return MISSING_NOT_SEEN;
+}
+
 static void explain_missing(struct report *r)
 {
-	bool late = report_has_note(r, NOTE_JOINED_LATE);
-
-	for (int i = 0; i < MARK_MAX; i++) {
-		struct mark *k = &r->marks[i];
-		bool not_measured = i == MARK_T4 || i == MARK_T5;
-
-		if (mark_is_set(k) || not_measured)
-			continue;
-		if ((i == MARK_T1 || i == MARK_T3) && report_has_note(r, NOTE_PAUSED_BEFORE))
-			k->missing = MISSING_PAUSED_BEFORE;
-		else if ((i == MARK_T1 || i == MARK_T3) && !r->paused)
-			k->missing = MISSING_NOT_APPLICABLE;
-		else if (late && (i == MARK_TB || i == MARK_T0 || i == MARK_D0))
-			k->missing = MISSING_JOINED_LATE;
-		else if (report_has_note(r, NOTE_QMP_REFUSED) && i <= MARK_T3)
-			k->missing = MISSING_QMP_REFUSED;
-	}
+	for (int i = 0; i < MARK_MAX; i++)
+		if (!mark_is_set(&r->marks[i]))
+			r->marks[i].missing = why_missing(r, (enum mark_id) i);
 }
 
 unsigned migration_end(struct migration *m, enum mig_state state, enum outcome outcome, enum cause cause)
@@ -112,6 +146,9 @@ unsigned migration_unknown(struct migration *m)
 
 unsigned migration_end_lost(struct migration *m, enum cause cause)
 {
+	/* What is known to have failed has failed; only its rest was not seen. */
+	if (m->report.side == SIDE_DESTINATION && m->report.state == MIG_FAILED)
+		return migration_end(m, MIG_GONE, OUTCOME_FAILED, CAUSE_NONE);
 	return migration_end(m, MIG_LOST, OUTCOME_LOST, cause);
 }
 
@@ -135,8 +172,6 @@ void migration_begin(struct migration *m, const struct track *t, const struct ev
 		r->operation = OP_MIGRATION;
 	if (!t->qmp)
 		report_note(r, NOTE_QMP_REFUSED);
-	if (t->mirror)
-		report_note(r, NOTE_STORAGE_COPY);
 	if (r->side == SIDE_SOURCE && ev->kind == EVENT_QMP_MIGRATION && t->run == RUN_PAUSED)
 		report_note(r, NOTE_PAUSED_BEFORE);
 }
@@ -202,9 +237,6 @@ static unsigned feed_common(struct migration *m, const struct event *ev)
 		if (!m->qmp)
 			report_note(r, NOTE_QMP_REFUSED);
 		return MIGRATION_LOOK;
-	case EVENT_QMP_MIRROR:
-		report_note(r, NOTE_STORAGE_COPY);
-		return 0;
 	case EVENT_QMP_UNKNOWN:
 		return migration_unknown(m);
 	case EVENT_QMP_PASS:

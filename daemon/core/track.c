@@ -44,9 +44,6 @@ static void track_update(struct track *t, const struct event *ev)
 		t->run = RUN_RUNNING;
 		t->known = true;
 		break;
-	case EVENT_QMP_MIRROR:
-		t->mirror = true;
-		break;
 	case EVENT_LIFECYCLE:
 		track_lifecycle(t, ev->lifecycle.event, ev->lifecycle.detail);
 		break;
@@ -120,7 +117,6 @@ static bool begins(const struct event *ev, bool qmp)
 	case EVENT_QMP_PASS:
 	case EVENT_QMP_STOP:
 	case EVENT_QMP_RESUME:
-	case EVENT_QMP_MIRROR:
 	case EVENT_QMP_UNKNOWN:
 	case EVENT_JOB_COMPLETED:
 	case EVENT_CONNECTION_LOST:

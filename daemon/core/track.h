@@ -15,7 +15,6 @@ struct track {
 	bool known;          /* listed, started, or looked at: it was here before its next migration */
 	bool incoming;       /* STARTED/MIGRATED seen and no resume since: it is arriving */
 	bool restored;       /* STARTED/RESTORED seen and no resume since */
-	bool mirror;         /* a block mirror became ready: storage copy before memory */
 	bool qmp;            /* QMP events come */
 };
 

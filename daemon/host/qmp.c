@@ -56,8 +56,6 @@ int qmp_decode(const char *name, const char *details, struct event *ev)
 		ev->kind = EVENT_QMP_STOP;
 	else if (strcmp(name, "RESUME") == 0)
 		ev->kind = EVENT_QMP_RESUME;
-	else if (strcmp(name, "BLOCK_JOB_READY") == 0)
-		ev->kind = EVENT_QMP_MIRROR;
 	else
 		return -ENOENT;
 	return 0;
