@@ -39,7 +39,8 @@ static bool stderr_is_journal(void)
 void log_setup(int max_level)
 {
 	log_set_level(max_level);
-	atomic_store(&to_journal, stderr_is_journal());
+	/* sd_journal_sendv() says that all is well when there is no socket (a sandbox may hide it). */
+	atomic_store(&to_journal, stderr_is_journal() && access("/run/systemd/journal/socket", W_OK) == 0);
 }
 
 void log_set_level(int max_level)
@@ -50,12 +51,14 @@ void log_set_level(int max_level)
 struct line {
 	char text[PLAIN_MAX];
 	size_t n;
+	bool full;
 };
 
 static void add_raw(struct line *l, const char *text, size_t n)
 {
 	/* One byte is kept for the newline. */
-	if (n > sizeof(l->text) - 1 - l->n)
+	l->full = l->full || n > sizeof(l->text) - 1 - l->n;
+	if (l->full)
 		return;
 	memcpy(l->text + l->n, text, n);
 	l->n += n;
@@ -66,10 +69,15 @@ static void add_escaped(struct line *l, const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *) text; *p; p++) {
 		bool c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
+		size_t n = 1;
 		char escape[5];
 
 		if (*p >= 0x20 && *p != 0x7f && !c1) {
-			add_raw(l, (const char *) p, 1);
+			/* The rest of its character with it, so that a full line ends between two. */
+			while (n < 4 && (p[n] & 0xc0) == 0x80)
+				n++;
+			add_raw(l, (const char *) p, n);
+			p += n - 1;
 			continue;
 		}
 		p += c1;
