@@ -134,7 +134,7 @@ need_unshare() {
 		need_ok namespaces 'mount and UTS namespaces can be made'
 	else
 		need_fail namespaces "mount and UTS namespaces cannot be made (${said#unshare: })" \
-			'CAP_SYS_ADMIN: on a container, run it privileged, or use a virtual machine'
+			'CAP_SYS_ADMIN: run the container privileged, or use a virtual machine (in a chroot: make its root a mount)'
 	fi
 }
 
@@ -245,7 +245,8 @@ preflight_try_hugepages() (
 	RIG=$(mktemp -d "${TMPDIR:-/tmp}/rollbackd-rig.XXXXXX") || return 1
 	printf '%s %s %s\n' "$self" "$(rig_start_time "$self")" "$(rig_boot)" >"$RIG/owner"
 	rig_locked rig_register || { rm -rf "$RIG"; return 1; }
-	trap rig_down EXIT
+	# No process of its own is to be looked for.
+	trap 'rig_locked rig_hugepages_give "$RIG"; rm -rf "$RIG" "$RIG_REGISTRY/slot.$RIG_SLOT"' EXIT
 	rig_locked rig_hugepages_take "$1" "$2"
 )
 
