@@ -187,7 +187,8 @@ void phases_compute(const struct report *r, struct phases *ret_)
 /* T1 and Ts may come either way round, and Te follows T3 or (no pause) T2: two chains cover every order that must hold. */
 static const enum mark_id order_pause[] = { MARK_TB, MARK_T0, MARK_T1, MARK_T2, MARK_T3, MARK_T4, MARK_T5 };
 static const enum mark_id order_switchover[] = { MARK_TB, MARK_T0, MARK_TS, MARK_T2, MARK_T3, MARK_TE };
-static const enum mark_id order_destination[] = { MARK_D0, MARK_D1, MARK_D2, MARK_D3, MARK_D4 };
+static const enum mark_id order_failed[] = { MARK_D0, MARK_D1, MARK_D2, MARK_D3, MARK_D4 };
+static const enum mark_id order_arrived[] = { MARK_D0, MARK_D1, MARK_TE };
 
 static unsigned clamp_chain(struct report *r, const enum mark_id *order, unsigned n)
 {
@@ -213,12 +214,16 @@ static unsigned clamp_chain(struct report *r, const enum mark_id *order, unsigne
 
 unsigned phases_clamp(struct report *r)
 {
-	unsigned n = 0;
+	unsigned n = 0, more;
 
-	if (r->side == SIDE_DESTINATION)
-		n = CLAMP(r, order_destination);
-	else
-		n = CLAMP(r, order_pause) + CLAMP(r, order_switchover);
+	/* A mark that one chain moves back may come before its predecessor in the other; times only fall, so this ends. */
+	do {
+		if (r->side == SIDE_DESTINATION)
+			more = CLAMP(r, order_failed) + CLAMP(r, order_arrived);
+		else
+			more = CLAMP(r, order_pause) + CLAMP(r, order_switchover);
+		n += more;
+	} while (more);
 	if (n) {
 		r->marks_clamped += n;
 		report_note(r, NOTE_MARKS_CLAMPED);

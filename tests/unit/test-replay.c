@@ -31,6 +31,8 @@ static const struct expected table[] = {
 	{ "success-p2p-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
 	{ "storage-copy-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "T0 Ts T1 Te", "" },
 	{ "storage-copy-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
+	/* aborted while the disk is copied: QEMU on the source never hears of a migration, and memory was not touched */
+	{ "storage-abort-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_FAILED, OUTCOME_NONE, CAUSE_QEMU_EXITED, "D0 D2", "" },
 	/* rollbacks with a pause; RESUMED/MIGRATED (F1, F2) and RESUMED/UNPAUSED (F3) */
 	{ "F1-direct-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_RESUMED, OUTCOME_CANCELLED, CAUSE_CANCEL, "T0 T1 T2 T3", "" },
 	{ "F1-direct-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_FAILED, OUTCOME_NONE, CAUSE_QEMU_FAILED, "D0 D1 D2", "" },
@@ -64,6 +66,7 @@ static const struct expected table[] = {
 	{ "restart-paused-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_RESUMED, OUTCOME_FAILED, CAUSE_JOB_ENDED, "T0 T1 T2 T3", "connection-lost" },
 	{ "restart-paused-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_FAILED, OUTCOME_NONE, CAUSE_QEMU_EXITED, "D0 D1 D2", "" },
 	{ "restart-precopy-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_RESUMED, OUTCOME_FAILED, CAUSE_NOT_WATCHED, "T0 Te", "connection-lost" },
+	{ "restart-precopy-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_FAILED, OUTCOME_NONE, CAUSE_QEMU_EXITED, "D0 D1 D2", "" },
 	/* no migrations, though QEMU calls them so */
 	{ "save-src", GUEST, SIDE_SOURCE, OP_SAVE, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "T0 Te", "" },
 	{ "save-src", GUEST, SIDE_DESTINATION, OP_RESTORE, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
@@ -74,6 +77,8 @@ static const struct expected table[] = {
 	/* post-copy */
 	{ "postcopy-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_COMPLETED, OUTCOME_POSTCOPY, CAUSE_NONE, "T0 Ts T1 Te", "" },
 	{ "postcopy-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_POSTCOPY, CAUSE_NONE, "Te D0 D1", "" },
+	{ "postcopy-recover-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_COMPLETED, OUTCOME_POSTCOPY_RECOVERED, CAUSE_NONE, "T0 Ts T1 Te", "" },
+	{ "postcopy-recover-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_POSTCOPY_RECOVERED, CAUSE_NONE, "Te D0 D1", "" },
 };
 
 static char *data_dir;
@@ -202,8 +207,8 @@ static void test_all_are_expected(void)
 			g_autoptr(GArray) recording = recording_load(path);
 			g_autoptr(GArray) reports = recording_play(recording, NULL);
 
-			/* A destination that saw nothing of a save, or whose recording ends before the migration does. */
-			if (reports->len > 0 && g_array_index(reports, struct report, 0).state != MIG_PRECOPY)
+			/* The other side of a save, and the source of a copy that never came to memory, see nothing. */
+			if (reports->len > 0)
 				g_error("%s has no line in test-replay's table", file);
 		}
 	}
