@@ -51,43 +51,51 @@ source_version() {
 
 # A shell for the emulated host. Tests do without it.
 setup_busybox() {
+	[ -x "$CACHE/arm64/busybox" ] && return
+	say "fetching busybox-static for arm64"
+	fetch_busybox || say "no busybox for arm64: 'lab shell' will not work"
+}
+
+# Called where set -e is off: every step is chained.
+fetch_busybox() {
 	local dir=$CACHE/arm64
 
-	[ -x "$dir/busybox" ] && return
-	say "fetching busybox-static for arm64"
-	private_apt "$dir/apt" arm64 bookworm
-	private_download "$dir/apt" busybox-static
-	dpkg-deb -x "$dir"/apt/archives/busybox-static_*.deb "$dir/root"
-	cp "$dir/root/bin/busybox" "$dir/busybox"
+	private_apt "$dir/apt" arm64 bookworm &&
+		private_download "$dir/apt" busybox-static &&
+		dpkg-deb -x "$dir"/apt/archives/busybox-static_*.deb "$dir/root" &&
+		cp "$dir/root/bin/busybox" "$dir/busybox"
 }
 
 # bookworm's QEMU 7.2 knows no neoverse-v1; backports' does. Without it that model is skipped.
 setup_new_qemu() {
+	[ -f "$CACHE/qemu-new/ok" ] && return
+	say "fetching a newer QEMU from bookworm-backports"
+	fetch_new_qemu || say "no newer QEMU: neoverse-v1 will be skipped"
+}
+
+# Likewise.
+fetch_new_qemu() {
 	local dir=$CACHE/qemu-new qemu missing
 
-	[ -f "$dir/ok" ] && return
-	say "fetching a newer QEMU from bookworm-backports"
-	private_apt "$dir/apt" "$(dpkg --print-architecture)" bookworm bookworm-backports
-	private_download "$dir/apt" qemu-system-arm/bookworm-backports qemu-system-common/bookworm-backports \
-		qemu-system-data/bookworm-backports
-	unpack_all "$dir"
+	private_apt "$dir/apt" "$(dpkg --print-architecture)" bookworm bookworm-backports &&
+		private_download "$dir/apt" qemu-system-arm/bookworm-backports qemu-system-common/bookworm-backports \
+			qemu-system-data/bookworm-backports &&
+		unpack_all "$dir" || return 1
 	qemu=$dir/root/usr/bin/qemu-system-aarch64
 	# what the machine's own libraries do not cover, by the library's Debian name
 	missing=$(LD_LIBRARY_PATH=$(new_qemu_libs) ldd "$qemu" | awk '/not found/ { print $1 }')
 	if [ -n "$missing" ]; then
-		# shellcheck disable=SC2046
-		private_download "$dir/apt" $(library_packages $missing)
-		unpack_all "$dir"
+		# shellcheck disable=SC2046,SC2086
+		private_download "$dir/apt" $(library_packages $missing) && unpack_all "$dir" || return 1
 	fi
-	LD_LIBRARY_PATH=$(new_qemu_libs) "$qemu" --version >&2
-	touch "$dir/ok"
+	LD_LIBRARY_PATH=$(new_qemu_libs) "$qemu" --version >&2 && touch "$dir/ok"
 }
 
 unpack_all() {
 	local deb
 
 	for deb in "$1"/apt/archives/*.deb; do
-		dpkg-deb -x "$deb" "$1/root"
+		dpkg-deb -x "$deb" "$1/root" || return 1
 	done
 }
 
