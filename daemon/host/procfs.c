@@ -60,11 +60,24 @@ bool procfs_kib_line(const char *text, const char *name, uint64_t *ret_bytes)
 	return false;
 }
 
+/* The value of "key=" among QEMU's comma-separated options; the first option itself, which may go without its key, when
+ * there is none. */
+static const char *option(const char *argument, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *o = argument; o; o = strchr(o, ',')) {
+		o += *o == ',';
+		if (strncmp(o, key, n) == 0 && o[n] == '=')
+			return o + n + 1;
+	}
+	return argument;
+}
+
 uint64_t procfs_parse_memory(const char *argument)
 {
-	const char *size = strstr(argument, "size=");
 	char *end;
-	uint64_t n = strtoull(size ? size + 5 : argument, &end, 10);
+	uint64_t n = strtoull(option(argument, "size"), &end, 10);
 
 	switch (tolower((unsigned char) *end)) {
 	case 'k':
@@ -80,9 +93,7 @@ uint64_t procfs_parse_memory(const char *argument)
 
 uint32_t procfs_parse_smp(const char *argument)
 {
-	const char *cpus = strstr(argument, "cpus=");
-
-	return (uint32_t) strtoul(cpus ? cpus + 5 : argument, NULL, 10);
+	return (uint32_t) strtoul(option(argument, "cpus"), NULL, 10);
 }
 
 static uint64_t start_time(const char *proc, pid_t pid)
