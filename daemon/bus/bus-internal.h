@@ -10,9 +10,9 @@
 #include <systemd/sd-bus.h>
 
 #include "bus/bus.h"
-#include "bus/domains.h"
 #include "bus/fair.h"
 #include "bus/pending.h"
+#include "bus/shown.h"
 #include "rollbackd/names.h"
 
 struct bus {
@@ -37,7 +37,7 @@ struct bus {
 	GHashTable *told;           /* report id -> struct told: one a live migration */
 	const struct report *finishing; /* still shown while its end is told */
 
-	struct domain_table *domains;
+	struct shown *shown;
 	GSource *domains_timer;
 
 	struct pending pending;
@@ -45,7 +45,7 @@ struct bus {
 
 	/* What the fallback vtables resolved last: sd-bus reads or calls right after it asked find. */
 	const struct report *shown_migration;
-	const struct domain_view *shown_domain;
+	struct store_domain shown_domain;
 };
 
 int manager_face_add(struct bus *b, sd_bus_slot **ret_);
@@ -66,9 +66,7 @@ void turn_done(struct bus *b);
 void turn_serve(struct bus *b); /* the faces are up: what is live now is known, not news */
 void turn_soon(struct bus *b);
 
-/* Brings the table of domains up to date with the store and tells what changed, if the store has changed. Calls of the
- * domain face make it happen at once, a finished report within DOMAINS_DELAY_MS. */
-void domains_refresh(struct bus *b);
+/* The store has changed: tells what became of the domains in a little while. */
 void domains_later(struct bus *b);
 
 #endif

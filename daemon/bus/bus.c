@@ -112,7 +112,7 @@ static void serve(struct bus *b)
 		return;
 	}
 	/* First the table, then the news: what is there when the service appears is read by clients, not signalled. */
-	domains_refresh(b);
+	shown_update(b->shown, b->model->store, NULL, NULL);
 	turn_serve(b);
 	b->serving = true;
 	b->retry_ms = RETRY_MIN_MS;
@@ -297,10 +297,10 @@ int bus_new(enum bus_kind kind, const char *address, const struct model *model, 
 	b->model = model;
 	b->events = events ? *events : (struct bus_events) { 0 };
 	b->retry_ms = RETRY_MIN_MS / 2;
-	b->domains = domain_table_new();
+	b->shown = shown_new();
 	b->address = address ? strdup(address) : NULL;
-	if (!b->domains || (address && !b->address)) {
-		domain_table_free(b->domains);
+	if (!b->shown || (address && !b->address)) {
+		shown_free(b->shown);
 		free(b->address);
 		free(b);
 		return -ENOMEM;
@@ -339,7 +339,7 @@ struct bus *bus_free(struct bus *b)
 		g_source_unref(b->retry);
 	}
 	turn_done(b);
-	domain_table_free(b->domains);
+	shown_free(b->shown);
 	free(b->address);
 	free(b);
 	return NULL;

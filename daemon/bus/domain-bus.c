@@ -31,25 +31,25 @@ void domain_path(const char *uuid, char ret_[DOMAIN_PATH_SIZE])
 static int get_text(sd_bus *conn, const char *path, const char *iface, const char *property, sd_bus_message *reply,
 	void *userdata, sd_bus_error *error)
 {
-	const struct domain_view *v = ((const struct bus *) userdata)->shown_domain;
+	const struct store_domain *d = &((const struct bus *) userdata)->shown_domain;
 
 	(void) conn, (void) path, (void) iface, (void) error;
 	if (strcmp(property, "Uuid") == 0)
-		return bus_append_text(reply, v->uuid);
+		return bus_append_text(reply, d->uuid);
 	if (strcmp(property, "Name") == 0)
-		return bus_append_text(reply, v->name);
+		return bus_append_text(reply, d->name);
 	if (strcmp(property, "LastReport") == 0)
-		return bus_append_text(reply, v->last_id);
-	return bus_append_text(reply, outcome_to_string(v->last_outcome));
+		return bus_append_text(reply, d->last_id);
+	return bus_append_text(reply, outcome_to_string(d->last_outcome));
 }
 
 static int get_reports(sd_bus *conn, const char *path, const char *iface, const char *property, sd_bus_message *reply,
 	void *userdata, sd_bus_error *error)
 {
-	const struct domain_view *v = ((const struct bus *) userdata)->shown_domain;
+	const struct store_domain *d = &((const struct bus *) userdata)->shown_domain;
 
 	(void) conn, (void) path, (void) iface, (void) property, (void) error;
-	return sd_bus_message_append(reply, "u", v->reports);
+	return sd_bus_message_append(reply, "u", d->reports);
 }
 
 static const sd_bus_vtable vtable[] = {
@@ -62,33 +62,25 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-static void tell(enum domains_change what, const struct domain_view *v, void *userdata)
+static void tell(enum shown_change what, const char *uuid, void *userdata)
 {
 	struct bus *b = userdata;
 	char path[DOMAIN_PATH_SIZE];
 
-	if (!b->serving)
-		return;
-	domain_path(v->uuid, path);
+	domain_path(uuid, path);
 	switch (what) {
-	case DOMAINS_ADDED:
+	case SHOWN_ADDED:
 		sd_bus_emit_object_added(b->conn, path);
 		break;
-	case DOMAINS_CHANGED:
+	case SHOWN_CHANGED:
 		sd_bus_emit_properties_changed_strv(b->conn, path, RBD_IFACE_DOMAIN, NULL);
 		break;
-	case DOMAINS_REMOVED:
+	case SHOWN_REMOVED:
 		/* Named one by one: sd-bus would look for the object, which is gone. */
 		sd_bus_emit_interfaces_removed(b->conn, path, "org.freedesktop.DBus.Peer", "org.freedesktop.DBus.Introspectable",
 			"org.freedesktop.DBus.Properties", RBD_IFACE_DOMAIN, NULL);
 		break;
 	}
-}
-
-void domains_refresh(struct bus *b)
-{
-	if (domain_table_is_stale(b->domains, b->model->store))
-		domain_table_update(b->domains, b->model->store, tell, b);
 }
 
 static gboolean on_timer(gpointer userdata)
@@ -97,13 +89,13 @@ static gboolean on_timer(gpointer userdata)
 
 	g_source_unref(b->domains_timer);
 	b->domains_timer = NULL;
-	domains_refresh(b);
+	if (b->serving)
+		shown_update(b->shown, b->model->store, tell, b);
 	return G_SOURCE_REMOVE;
 }
 
 void domains_later(struct bus *b)
 {
-	domain_table_touch(b->domains);
 	if (b->domains_timer || !b->serving)
 		return;
 	b->domains_timer = g_timeout_source_new(DOMAINS_DELAY_MS);
@@ -122,25 +114,24 @@ static int find(sd_bus *conn, const char *path, const char *iface, void *userdat
 		return 0;
 	memcpy(uuid, path + prefix, sizeof(uuid));
 	swap(uuid, '_', '-');
-	domains_refresh(b);
-	b->shown_domain = domain_table_find(b->domains, uuid);
 	*ret_found = b;
-	return b->shown_domain != NULL;
+	return report_uuid_is_valid(uuid) && store_domain_find(b->model->store, uuid, &b->shown_domain);
 }
 
 static int enumerate(sd_bus *conn, const char *prefix, void *userdata, char ***ret_nodes, sd_bus_error *error)
 {
 	struct bus *b = userdata;
 	char path[DOMAIN_PATH_SIZE];
+	struct store_domain d;
+	unsigned n = 0;
 	char **nodes;
-	unsigned n;
 
 	(void) conn, (void) prefix, (void) error;
-	domains_refresh(b);
-	n = domain_table_count(b->domains);
+	while (n < SHOWN_MAX && store_domain_nth(b->model->store, n, &d))
+		n++;
 	nodes = calloc(n + 1, sizeof(*nodes));
-	for (unsigned i = 0; nodes && i < n; i++) {
-		domain_path(domain_table_nth(b->domains, i)->uuid, path);
+	for (unsigned i = 0; nodes && i < n && store_domain_nth(b->model->store, i, &d); i++) {
+		domain_path(d.uuid, path);
 		nodes[i] = strdup(path);
 		if (!nodes[i])
 			break;

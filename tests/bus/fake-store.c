@@ -26,6 +26,7 @@ struct read {
 
 struct store {
 	GPtrArray *entries; /* newest first */
+	GArray *domains;    /* struct store_domain; empty: to be computed */
 	GPtrArray *held;
 	GQueue soon;        /* reads that are answered in the next turn */
 	guint idle;
@@ -49,6 +50,7 @@ struct store *fake_store_new(void)
 	struct store *s = g_new0(struct store, 1);
 
 	s->entries = g_ptr_array_new_with_free_func(entry_free);
+	s->domains = g_array_new(FALSE, FALSE, sizeof(struct store_domain));
 	s->held = g_ptr_array_new();
 	g_queue_init(&s->soon);
 	return s;
@@ -86,6 +88,7 @@ struct store *fake_store_free(struct store *s)
 		answer(r, -ECANCELED);
 	if (s->idle)
 		g_source_remove(s->idle);
+	g_array_unref(s->domains);
 	g_ptr_array_unref(s->held);
 	g_ptr_array_unref(s->entries);
 	g_free(s);
@@ -117,6 +120,7 @@ static void add(struct store *s, const struct report *r, char *json)
 	};
 	memcpy(e->summary.id, r->id, sizeof(e->summary.id));
 	memcpy(e->summary.uuid, r->uuid, sizeof(e->summary.uuid));
+	g_array_set_size(s->domains, 0);
 	if (old)
 		g_ptr_array_remove(s->entries, (gpointer) old);
 	g_ptr_array_add(s->entries, e);
@@ -163,6 +167,7 @@ void fake_store_drop_oldest(struct store *s)
 {
 	if (!s->entries->len)
 		return;
+	g_array_set_size(s->domains, 0);
 	g_ptr_array_remove_index(s->entries, s->entries->len - 1);
 	s->pruned++;
 }
@@ -235,6 +240,50 @@ int store_find(struct store *s, const char *id, const struct summary **ret_)
 		return -ENOENT;
 	*ret_ = found;
 	return 0;
+}
+
+/* In order of their newest report; names belong to the entries. */
+static GArray *domains_of(struct store *s)
+{
+	GHashTable *seen;
+
+	if (s->domains->len || !s->entries->len)
+		return s->domains;
+	seen = g_hash_table_new(g_str_hash, g_str_equal); /* UUID -> number + 1 */
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct summary *e = &((const struct entry *) g_ptr_array_index(s->entries, i))->summary;
+		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, e->uuid));
+		struct store_domain d = { .name = e->name, .reports = 1, .last_outcome = e->outcome };
+
+		if (n) {
+			g_array_index(s->domains, struct store_domain, n - 1).reports++;
+			continue;
+		}
+		memcpy(d.uuid, e->uuid, sizeof(d.uuid));
+		memcpy(d.last_id, e->id, sizeof(d.last_id));
+		g_array_append_val(s->domains, d);
+		g_hash_table_insert(seen, (gpointer) e->uuid, GUINT_TO_POINTER(s->domains->len));
+	}
+	g_hash_table_unref(seen);
+	return s->domains;
+}
+
+bool store_domain_nth(struct store *s, uint32_t n, struct store_domain *ret_)
+{
+	const GArray *domains = domains_of(s);
+
+	if (n >= domains->len)
+		return false;
+	*ret_ = g_array_index(domains, struct store_domain, n);
+	return true;
+}
+
+bool store_domain_find(struct store *s, const char *uuid, struct store_domain *ret_)
+{
+	for (uint32_t n = 0; store_domain_nth(s, n, ret_); n++)
+		if (strcmp(ret_->uuid, uuid) == 0)
+			return true;
+	return false;
 }
 
 static gboolean on_idle(gpointer userdata)

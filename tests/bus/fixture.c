@@ -142,7 +142,7 @@ sd_bus_message *call_message(sd_bus *client, sd_bus_message *m)
 	sd_bus_message *reply = NULL;
 	sd_bus_slot *slot = NULL;
 
-	g_assert_cmpint(sd_bus_call_async(client, &slot, m, on_reply, &reply, 15 * G_USEC_PER_SEC), >=, 0);
+	g_assert_cmpint(sd_bus_call_async(client, &slot, m, on_reply, &reply, 25 * G_USEC_PER_SEC), >=, 0);
 	sd_bus_message_unref(m);
 	WAIT_FOR(reply);
 	sd_bus_slot_unref(slot);

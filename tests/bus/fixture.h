@@ -47,13 +47,13 @@ void fixture_down(struct fixture *f);
 sd_bus *client_new(const struct fixture *f, GSource **ret_source);
 void client_free(sd_bus *client, GSource *source);
 
-/* Runs the main loop until the condition holds; the test fails after 20 s. */
+/* Runs the main loop until the condition holds; the test fails after 60 s. */
 #define WAIT_FOR(condition)                                                                       \
 	do {                                                                                      \
-		gint64 end_ = g_get_monotonic_time() + 20 * G_USEC_PER_SEC;                       \
+		gint64 end_ = g_get_monotonic_time() + 60 * G_USEC_PER_SEC;                       \
 		while (!(condition)) {                                                            \
 			if (g_get_monotonic_time() > end_)                                        \
-				g_error("%s:%d: waited 20 s for: %s", __FILE__, __LINE__, #condition); \
+				g_error("%s:%d: waited 60 s for: %s", __FILE__, __LINE__, #condition); \
 			fixture_turn();                                                           \
 		}                                                                                 \
 	} while (0)

@@ -264,9 +264,7 @@ static void flooded(enum flood kind)
 		put_report(&f, id, uuid, "a guest", SIDE_SOURCE, OUTCOME_FAILED, 5000000000 + i);
 	}
 	fake_model_begin(&f.model, f.bus, ID_1, UUID_A, "guest");
-	/* The thousand domains are news to be told before it begins. */
 	sd_bus_message_unref(call_as(f.client, RBD_PATH_MANAGER, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", NULL));
-	WAIT_FOR(count_signals(&f, RBD_PATH_MANAGER, "InterfacesAdded") >= 1000);
 	before = rss_anon_kib();
 	for (unsigned i = 0; i < FLOODERS; i++) {
 		pids[i] = fork();
@@ -281,7 +279,7 @@ static void flooded(enum flood kind)
 	}
 	g_test_message("%u other calls answered, longest %u ms, at most %u messages queued, RssAnon %u KiB before, %u KiB at most",
 		m.calls, (unsigned) (m.longest / 1000), (unsigned) m.queued, (unsigned) before, (unsigned) m.rss_kib);
-	/* Each was answered, and none so late that a client would have given up (15 s here); how fast depends on the machine. */
+	/* Each was answered, and none so late that a client would have given up (25 s, as most do); how fast depends on the machine. */
 	g_assert_cmpuint(m.calls, >=, 2);
 	g_assert_cmpuint(m.queued, <, 4 * BUS_BACKLOG_MAX);
 	/* AddressSanitizer keeps what is freed. */
