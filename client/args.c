@@ -24,7 +24,7 @@ static const struct option_spec *find_in(const struct option_spec *a, const stru
 
 static char *unknown_option(const char *arg, const struct option_spec *a, const struct option_spec *b)
 {
-	_cleanup_free_ char *safe = text_safe(arg);
+	_cleanup_free_ char *bare = xstrndup(arg, strcspn(arg, "=")), *safe = text_safe(bare);
 	const char *names[64], *near;
 	size_t n = 0;
 
@@ -32,7 +32,7 @@ static char *unknown_option(const char *arg, const struct option_spec *a, const 
 		names[n++] = t->name;
 	for (const struct option_spec *t = b; t && t->name && n < 64; t++)
 		names[n++] = t->name;
-	near = strncmp(arg, "--", 2) == 0 ? args_nearest(arg + 2, names, n) : NULL;
+	near = strncmp(arg, "--", 2) == 0 ? args_nearest(bare + 2, names, n) : NULL;
 	return near ? xprintf("unknown option %s: did you mean --%s?", safe, near) : xprintf("unknown option %s", safe);
 }
 

@@ -53,7 +53,7 @@ const char *bus_name(const struct ctl *c)
 int bus_open(struct ctl *c, sd_bus **ret_)
 {
 	_cleanup_free_ char *name = text_safe(bus_name(c));
-	int r = bus_open_quietly(c, ret_);
+	int r = c->address && !strchr(c->address, ':') ? -EINVAL : bus_open_quietly(c, ret_);
 
 	switch (-r) {
 	case 0:

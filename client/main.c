@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alloc.h"
 #include "ctl.h"
@@ -157,14 +159,22 @@ static void report_failure(struct ctl *c, int code)
 	fprintf(stderr, "rollbackctl: %s\n", c->failure);
 }
 
-/* A reader that had enough (a closed pipe) is no failure; a full disk is. */
+/* Nobody holds the other end of the pipe any more. */
+static bool reader_is_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
+/* A reader that had enough is no failure; a full disk is. */
 static int finish_output(int code)
 {
 	bool failed = ferror(stdout);
 
 	errno = 0;
 	failed |= fflush(stdout) != 0;
-	if (!failed || errno == EPIPE)
+	if (!failed || errno == EPIPE || reader_is_gone())
 		return code;
 	fprintf(stderr, "rollbackctl: cannot write the output: %s\n", errno ? strerror(errno) : "write error");
 	return code ? code : CTL_FAILED;

@@ -138,7 +138,7 @@ void table_print(struct table *t, const struct term *term, int indent)
 {
 	measure(t);
 	while (total(t) + indent > term->columns)
-		if (!shrink_one(t, TABLE_FLEX_SOFT) && !drop_one(t, 1) && !shrink_one(t, TABLE_FLEX_MIN) && !drop_one(t, 0))
+		if (!shrink_one(t, TABLE_FLEX_SOFT) && !drop_one(t, TABLE_DROP_EARLY) && !shrink_one(t, TABLE_FLEX_MIN) && !drop_one(t, 0))
 			break;
 	print_heads(t, term, indent);
 	for (size_t row = 0; row + t->n <= t->used; row += t->n) {

@@ -17,7 +17,8 @@ struct column {
 };
 
 #define TABLE_FLEX_MIN  8
-#define TABLE_FLEX_SOFT 16 /* columns with drop > 1 go before a flexible one gets narrower than this */
+#define TABLE_FLEX_SOFT 16 /* columns with drop > TABLE_DROP_EARLY go before a flexible one gets narrower than this */
+#define TABLE_DROP_EARLY 2
 
 struct table *table_new(const struct column *columns, unsigned n); /* columns must outlive the table */
 struct table *table_free(struct table *t);

@@ -101,11 +101,11 @@ static const struct column columns[] = {
 	{ .head = "ID" },
 	{ .head = "BEGAN" },
 	{ .head = "DOMAIN", .flex = true },
-	{ .head = "SIDE" },
-	{ .head = "WHAT", .drop = 2 },
+	{ .head = "SIDE", .drop = 1 },
+	{ .head = "WHAT", .drop = 3 },
 	{ .head = "OUTCOME" },
 	{ .head = "BLACKOUT", .right = true },
-	{ .head = "TOTAL", .right = true, .drop = 1 },
+	{ .head = "TOTAL", .right = true, .drop = 2 },
 };
 
 /* Enough of the id to name the report among those shown. */
@@ -149,7 +149,12 @@ static void add_row(struct table *t, const struct term *term, const struct summa
 	table_add(t, s->total_known ? STYLE_PLAIN : STYLE_DIM, s->total_known ? format_usec(buf, s->total_usec, 0) : "-");
 }
 
-static void print_table(const struct ctl *c, const struct summaries *s, size_t live, uint64_t total)
+static bool is_filtered(const struct request *q)
+{
+	return q->filter.domain || q->filter.since_usec || *q->sides || !q->live || !q->finished || *q->outcomes;
+}
+
+static void print_table(const struct ctl *c, const struct request *q, const struct summaries *s, size_t live, uint64_t total)
 {
 	struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
 	size_t id_len = id_length(s), finished = s->n - live;
@@ -160,7 +165,7 @@ static void print_table(const struct ctl *c, const struct summaries *s, size_t l
 		table_print(t, &c->term, 0);
 	table_free(t);
 	if (!s->n)
-		fprintf(c->term.out, "No migration on record%s.\n", total ? " that matches" : "");
+		fprintf(c->term.out, "No migration on record%s.\n", is_filtered(q) ? " that matches" : "");
 	else if (finished < total)
 		fprintf(c->term.out, "The newest %zu of %llu finished reports; --limit=0 shows all.\n", finished, (unsigned long long) total);
 }
@@ -195,7 +200,7 @@ static int run_request(struct ctl *c, const struct request *q)
 	if (c->json)
 		ctl_print_json(c, to_json(&s, live, total), false);
 	else
-		print_table(c, &s, live, total);
+		print_table(c, q, &s, live, total);
 	return CTL_OK;
 }
 

@@ -170,7 +170,7 @@ const char *words_phase(const char *phase)
 		{ "precopy", "memory is copied" },
 		{ "paused-precopy", "suspended meanwhile" },
 		{ "switchover", "guest stopped" },
-		{ "abort", "until the resume" },
+		{ "abort", "winding down" },
 		{ "resume", "until vCPUs run" },
 		{ "recover", "until blocks are back" },
 		{ "incoming", "waiting for memory" },

@@ -97,9 +97,17 @@ static bool misbehaves(sd_bus_message *m, int *ret_)
 		*ret_ = sd_bus_reply_method_error(m, &e);
 		return true;
 	}
-	if (S.garbage)
-		*ret_ = sd_bus_reply_method_return(m, "u", 42);
-	return S.garbage;
+	return false;
+}
+
+/* A filter, since sd-bus would not let a method of the vtable answer with another type than it declares. */
+static int on_any_message(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	(void) userdata, (void) error;
+	if (!S.garbage || !(sd_bus_message_is_method_call(m, RBD_IFACE_MANAGER, "ListReports") ||
+			    sd_bus_message_is_method_call(m, RBD_IFACE_MANAGER, "GetReport")))
+		return 0;
+	return sd_bus_reply_method_return(m, "u", 42) < 0 ? 0 : 1;
 }
 
 struct filter {
@@ -390,7 +398,7 @@ static void announce(const char *path, struct json_object *before, struct json_o
 {
 	const char *id = text(now, "id"), *uuid = text(at(now, "domain"), "uuid");
 
-	if (!before && is_live(now)) {
+	if (is_live(now) && (!before || !is_live(before))) {
 		sd_bus_emit_object_added(S.bus, path);
 		sd_bus_emit_signal(S.bus, RBD_PATH_MANAGER, RBD_IFACE_MANAGER, "MigrationStarted", "oss", path, id, uuid);
 	} else if (is_live(now)) {
@@ -494,6 +502,8 @@ int main(int argc, char **argv)
 		r = sd_bus_set_bus_client(S.bus, 1);
 	if (r >= 0)
 		r = sd_bus_start(S.bus);
+	if (r >= 0)
+		r = sd_bus_add_filter(S.bus, NULL, on_any_message, NULL);
 	if (r >= 0)
 		r = sd_bus_add_object_manager(S.bus, NULL, RBD_PATH_MANAGER);
 	if (r >= 0)
