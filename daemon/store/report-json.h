@@ -23,6 +23,10 @@ char *report_to_text(const struct report *r);
 int report_from_json(struct json_object *o, struct report *ret_, char *error, size_t error_size);
 int report_from_text(const char *text, size_t len, struct report *ret_, char *error, size_t error_size);
 
+/* Brings a report into the form that report_to_json writes: marks in whole microseconds and in order, values within what
+ * the reader takes. What is computed from it equals what the JSON says. */
+void report_make_writable(struct report *r);
+
 /* The date of the first thing known of this migration (its "began" key), us since the epoch; 0: nothing is known. */
 int64_t report_began_usec(const struct report *r);
 

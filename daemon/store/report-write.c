@@ -53,7 +53,7 @@ static bool clamp_phases(struct report *r)
 	return false;
 }
 
-static void make_writable(struct report *r)
+void report_make_writable(struct report *r)
 {
 	for (int i = 0; i < MARK_MAX; i++) {
 		struct mark *m = &r->marks[i];
@@ -112,7 +112,7 @@ int64_t report_began_usec(const struct report *r)
 	struct phases p;
 	nsec_t at;
 
-	make_writable(&copy);
+	report_make_writable(&copy);
 	phases_compute(&copy, &p);
 	at = began_at(&copy, &p);
 	return at == NSEC_INVALID ? 0 : report_real_usec(&copy, at);
@@ -361,7 +361,7 @@ struct json_object *report_to_json(const struct report *r)
 	struct json_object *o = make_object(&m);
 	struct phases p;
 
-	make_writable(&copy);
+	report_make_writable(&copy);
 	phases_compute(&copy, &p);
 	put_identity(&m, o, &copy);
 	put_result(&m, o, &copy, &p);

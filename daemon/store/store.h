@@ -25,6 +25,7 @@ struct store_limits {
 	uint32_t max_reports;   /* oldest go first */
 	uint64_t max_bytes;     /* of finished reports on disk */
 	uint32_t max_pending;   /* reports held in memory while the disk refuses; beyond: oldest dropped, counted, told */
+	nsec_t retry_min, retry_max; /* shortest and longest back-off while the disk refuses; 0: 1 s and 60 s */
 };
 
 /* What the index keeps of a finished report: enough for lists, and small. */
@@ -44,7 +45,7 @@ struct summary {
 	uint64_t bytes;          /* on disk; 0 while pending */
 };
 
-struct store_events {
+struct store_events { /* each may be NULL */
 	/* Main thread. trouble: a sentence, or NULL when writing works again. */
 	void (*trouble)(void *userdata, const char *trouble);
 	/* Main thread. A file was set aside. */
@@ -59,6 +60,9 @@ int store_open(const char *dir, const struct store_limits *limits, const struct 
 /* Waits up to timeout for the writer to finish what is queued (bounded by design: an fsync may hang), then lets go of it:
  * a stuck writer thread is abandoned, not joined. Returns how many reports had not reached the disk. NULL is fine. */
 unsigned store_close(struct store *s, nsec_t timeout);
+
+/* In force at once. */
+void store_set_limits(struct store *s, const struct store_limits *limits);
 
 /* Takes a copy. A finished report enters the index at once and replaces the in-flight file of the same id. */
 void store_put(struct store *s, const struct report *r);
@@ -83,6 +87,19 @@ uint32_t store_list(struct store *s, const struct store_filter *f, uint32_t offs
 
 /* By whole id or a prefix of at least 4 digits. 0, -ENOENT, -ENOTUNIQ (prefix fits several), -EINVAL (not hex). */
 int store_find(struct store *s, const char *id, const struct summary **ret_);
+
+/* A domain with at least one finished report. name is that of its newest report, good until the next call. */
+struct store_domain {
+	char uuid[REPORT_UUID_LEN + 1];
+	const char *name;
+	uint32_t reports;
+	char last_id[REPORT_ID_LEN + 1];
+	enum outcome last_outcome;
+};
+
+/* False beyond the last. Numbers run from 0 without a gap, and change when a domain's last report goes. O(1). */
+bool store_domain_nth(struct store *s, uint32_t n, struct store_domain *ret_);
+bool store_domain_find(struct store *s, const char *uuid, struct store_domain *ret_);
 
 /* Reads a report's JSON text (from memory or, on the writer's reader thread, from disk) and calls back on the main
  * thread with the text (callee must copy) or with a negative errno: -ENOENT, -EAGAIN when too many reads are queued, or that of the read. */
