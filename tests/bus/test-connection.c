@@ -54,6 +54,35 @@ static void test_address_that_is_none(void)
 	fixture_down(&f);
 }
 
+/* Both are found where libraries look for them. */
+static void test_system_and_user_bus(void)
+{
+	static const struct {
+		enum bus_kind kind;
+		const char *variable;
+	} cases[] = { { BUS_SYSTEM, "DBUS_SYSTEM_BUS_ADDRESS" }, { BUS_USER, "DBUS_SESSION_BUS_ADDRESS" } };
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+		char *before = g_strdup(g_getenv(cases[i].variable));
+		const struct bus_events events = { 0 };
+		struct fixture f;
+
+		fixture_prepare(&f);
+		private_bus_start(&f.daemon);
+		g_setenv(cases[i].variable, f.daemon.address, TRUE);
+		g_assert_cmpint(bus_new(cases[i].kind, NULL, &f.model.model, &events, &f.bus), ==, 0);
+		WAIT_FOR(f.bus->serving);
+		fixture_connect(&f);
+		g_assert_true(answers(&f));
+		fixture_down(&f);
+		if (before)
+			g_setenv(cases[i].variable, before, TRUE);
+		else
+			g_unsetenv(cases[i].variable);
+		g_free(before);
+	}
+}
+
 static void test_name_that_is_taken_is_waited_for(void)
 {
 	struct fixture f;
@@ -310,6 +339,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/connection/absent-bus-is-told-and-waited-for", test_absent_bus_is_told_and_waited_for);
 	g_test_add_func("/connection/address-that-is-none", test_address_that_is_none);
+	g_test_add_func("/connection/system-and-user-bus", test_system_and_user_bus);
 	g_test_add_func("/connection/name-that-is-taken-is-waited-for", test_name_that_is_taken_is_waited_for);
 	g_test_add_func("/connection/service-comes-back-after-the-bus", test_service_comes_back_after_the_bus);
 	g_test_add_func("/connection/last-signals-get-out", test_last_signals_get_out);
