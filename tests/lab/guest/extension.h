@@ -15,8 +15,8 @@ struct extension_result {
 	uint64_t leaves;     /* dropped with them */
 	uint64_t installed;  /* blocks */
 	uint64_t kept;	     /* tables, for whatever reason */
-	uint64_t holds;	     /* of mmu_lock */
-	uint64_t holds_idle; /* those in which nothing was detached, so nothing flushed */
+	uint64_t holds;	     /* of mmu_lock in which something was detached: each ends in one flush */
+	uint64_t holds_idle; /* those that found nothing */
 	uint64_t longest_hold_ns;
 	uint64_t free_ns;
 };

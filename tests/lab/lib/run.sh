@@ -22,6 +22,7 @@ verb_shell() {
 	parse_options "$@"
 	[ ${#REST[@]} -eq 1 ] || die "shell: expected one model"
 	prepare_boot "${REST[0]}"
+	ensure_selftests
 	make_initrd "$RUN_DIR/initrd.gz" /dev/null shell
 	qemu_command "${REST[0]}"
 	"${QEMU_COMMAND[@]}"
@@ -32,7 +33,6 @@ prepare_boot() {
 	model_set "$1"
 	qemu_set
 	ensure_kernel
-	ensure_selftests
 	ensure_guest
 	ensure_plugin "$QEMU_API"
 	[ -z "${RUN_DIR:-}" ] || rm -rf "$RUN_DIR"
@@ -58,9 +58,11 @@ make_initrd() {
 		cp "$SELFTESTS"/* "$root/lab/bin/" 2>/dev/null || true
 	fi
 	cp "$2" "$root/lab/plan" 2>/dev/null || true
-	# only the selftests that the plan names: each is most of a megabyte
+	# only the selftests that the plan names, built only then: each is most of a megabyte
 	while read -r word; do
-		[ -f "$root/lab/bin/$word" ] || [ ! -f "$SELFTESTS/$word" ] || cp "$SELFTESTS/$word" "$root/lab/bin/"
+		[ ! -f "$root/lab/bin/$word" ] || continue
+		ensure_selftests
+		[ ! -f "$SELFTESTS/$word" ] || cp "$SELFTESTS/$word" "$root/lab/bin/"
 	done < <(cut -f4 "$2" | awk '{ sub("^\\./", "", $1); print $1 }' | sort -u)
 	word=
 	if grep -q $'\t\./qemu_' "$2"; then
