@@ -13,10 +13,11 @@ CONNECT_TENTHS=300 FINISH_TENTHS=200 STOP_TENTHS=100
 
 complain() { printf '%s\n' "$*" >>"$RIG/case.why"; return 1; }
 
+# Try a command until it succeeds, for $1 tenths of a second.
 wait_until() {
-	local tenths=$1
+	local end=$((${EPOCHREALTIME/./} + $1 * 100000))
 	shift
-	for ((; tenths > 0; tenths--)); do
+	while ((${EPOCHREALTIME/./} < end)); do
 		"$@" && return 0
 		sleep 0.1
 	done
@@ -79,7 +80,7 @@ connected() {
 	ctl status --json 2>/dev/null | python3 -c '
 import json, sys
 try:
-    print(sum(c.get("state") == "connected" for c in json.load(sys.stdin)["connections"]))
+    print(sum(c.get("state") == "up" for c in json.load(sys.stdin)["connections"]))
 except Exception:
     print(0)'
 }
@@ -89,7 +90,9 @@ is_connected() { (($(connected) == $1)); }
 # Start rollbackd; returns when $1 (2) of its connections are up.
 start_rollbackd() {
 	launch_rollbackd
-	wait_until "$CONNECT_TENTHS" is_connected "${1:-2}" || complain "rollbackd has $(connected) connections; expected ${1:-2}"
+	wait_until "$CONNECT_TENTHS" is_connected "${1:-2}" && return 0
+	rig_alive "$ROLLBACKD" "$ROLLBACKD_START" || complain "rollbackd has ended: $(tail -1 "$RIG/rollbackd.log")" || return
+	complain "rollbackd has $(connected) connections; expected ${1:-2}"
 }
 
 # It has to stop when asked to, with status 0 (a sanitizer's finding gives another).
