@@ -196,7 +196,7 @@ static int list_reports(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct filter f = { 0 };
 	sd_bus_message *reply = NULL;
-	uint32_t offset, limit, total = 0;
+	uint32_t offset = 0, limit = 0, total = 0;
 	int r;
 
 	(void) userdata, (void) error;
