@@ -53,10 +53,11 @@ ctl() { "$BUILD/client/rollbackctl" --address "unix:path=$RIG/bus" "$@"; }
 
 # Configuration for URIs "$@" and state directory $RIG/state.
 configure() {
-	local IFS=';'
+	local IFS=';' uris
+	uris="$*"
 	cat >"$RIG/rollbackd.conf" <<-CONF
 		[Libvirt]
-		Uris=$*
+		Uris=$uris
 		ReconnectMaxSec=1
 		[Reports]
 		Directory=$RIG/state
@@ -150,7 +151,7 @@ fetch_reports() {
 import json, sys
 for report in json.load(sys.stdin)["reports"]:
     print(report["id"])' | while read -r id; do
-		ctl show --json "id:$id" | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)))' || return
+		ctl show --json "id:$id" | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["report"]))' || return
 	done
 }
 
