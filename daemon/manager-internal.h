@@ -35,6 +35,7 @@ struct manager {
 	struct bus *bus;
 	struct model model;
 	GPtrArray *uris;             /* struct manager_uri */
+	GPtrArray *live;             /* struct session (the URI's own) with a migration, in order of their begins */
 	GPtrArray *adopted;          /* struct report: in flight at start, until their URI is listed */
 	guint sweep;                 /* idle: free the sessions that are done */
 	uint64_t events, migrations, rollbacks, late_joins, held_events;

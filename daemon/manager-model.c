@@ -42,15 +42,6 @@ static unsigned connections(void *data, struct model_connection *ret_, unsigned 
 	return n;
 }
 
-static unsigned live_count(struct manager *m)
-{
-	unsigned n = 0;
-
-	while (m->model.live_nth(m, n))
-		n++;
-	return n;
-}
-
 static unsigned counters(void *data, struct model_counter *ret_, unsigned max)
 {
 	struct manager *m = data;
@@ -63,7 +54,7 @@ static unsigned counters(void *data, struct model_counter *ret_, unsigned max)
 	const struct model_counter all[] = {
 		{ "Events", m->events },
 		{ "Migrations", m->migrations },
-		{ "MigrationsLive", live_count(m) },
+		{ "MigrationsLive", m->live->len },
 		{ "Rollbacks", m->rollbacks },
 		{ "LateJoins", m->late_joins },
 		{ "CallsFinished", calls.finished },
@@ -85,45 +76,28 @@ static unsigned counters(void *data, struct model_counter *ret_, unsigned max)
 	return n;
 }
 
-/* Calls fn for each live migration until it returns true; that session, or NULL. */
-static struct session *live_search(struct manager *m, bool (*fn)(const struct report *r, void *data), void *data)
+/* A few at any time: a host's evacuation at most. */
+static struct session *find_live(struct manager *m, const char *id)
 {
-	for (guint i = 0; i < m->uris->len; i++) {
-		struct manager_uri *u = g_ptr_array_index(m->uris, i);
-		GHashTableIter it;
-		gpointer s;
+	for (guint i = 0; i < m->live->len; i++) {
+		struct session *s = g_ptr_array_index(m->live, i);
 
-		g_hash_table_iter_init(&it, u->sessions);
-		while (g_hash_table_iter_next(&it, NULL, &s))
-			if (session_report(s) && fn(session_report(s), data))
-				return s;
+		if (g_strcmp0(session_report(s)->id, id) == 0)
+			return s;
 	}
 	return NULL;
 }
 
-static bool count_down(const struct report *r, void *data)
-{
-	unsigned *n = data;
-
-	(void) r;
-	return (*n)-- == 0;
-}
-
-static bool has_id(const struct report *r, void *data)
-{
-	return g_strcmp0(r->id, data) == 0;
-}
-
 static const struct report *live_nth(void *data, unsigned n)
 {
-	struct session *s = live_search(data, count_down, &n);
+	struct manager *m = data;
 
-	return s ? session_report(s) : NULL;
+	return n < m->live->len ? session_report(g_ptr_array_index(m->live, n)) : NULL;
 }
 
 static const struct report *live_find(void *data, const char *id)
 {
-	struct session *s = live_search(data, has_id, (void *) id);
+	struct session *s = find_live(data, id);
 
 	return s ? session_report(s) : NULL;
 }
@@ -146,7 +120,7 @@ static void progress_done(int r, const struct lv_progress *p, void *data)
 
 static int progress(void *data, const char *id, void (*done)(int r, const struct model_progress *p, void *userdata), void *userdata)
 {
-	struct session *s = live_search(data, has_id, (void *) id);
+	struct session *s = find_live(data, id);
 	struct progress_reply *reply;
 	int r;
 

@@ -59,7 +59,7 @@ static void on_began(void *data, struct session *s, const struct report *r)
 {
 	struct manager *m = data;
 
-	(void) s;
+	g_ptr_array_add(m->live, s);
 	m->migrations++;
 	if (report_has_note(r, NOTE_JOINED_LATE))
 		m->late_joins++;
@@ -83,7 +83,7 @@ static void on_finished(void *data, struct session *s, const struct report *r)
 {
 	struct manager *m = data;
 
-	(void) s;
+	g_ptr_array_remove(m->live, s);
 	if (is_rollback(r))
 		m->rollbacks++;
 	store_put(m->store, r);

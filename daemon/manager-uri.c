@@ -190,11 +190,22 @@ struct manager_uri *manager_uri_new(struct manager *m, const char *uri, bool rec
 	return u;
 }
 
+/* Those whose migrations will not be seen to end. */
+static void drop_live(struct manager_uri *u)
+{
+	GPtrArray *live = u->manager->live;
+
+	for (guint i = live->len; i-- > 0;)
+		if (g_hash_table_lookup(u->sessions, session_uuid(g_ptr_array_index(live, i))) == g_ptr_array_index(live, i))
+			g_ptr_array_remove_index(live, i);
+}
+
 void manager_uri_free(void *data)
 {
 	struct manager_uri *u = data;
 
 	lv_free(u->lv);
+	drop_live(u);
 	g_hash_table_unref(u->sessions);
 	g_queue_clear_full(&u->unlooked, g_free);
 	g_free(u->uri);

@@ -86,6 +86,7 @@ int manager_new(const struct config *config, const struct manager_options *optio
 	take_config(m, config);
 	m->calls = pool_new(CALLS_MAX, CALLS_QUEUED_MAX);
 	m->uris = g_ptr_array_new_with_free_func(manager_uri_free);
+	m->live = g_ptr_array_new();
 	m->adopted = g_ptr_array_new_with_free_func(g_free);
 	r = open_store(m, config);
 	if (r < 0)
@@ -124,6 +125,8 @@ struct manager *manager_free(struct manager *m)
 		log_event(LOG_ERR, RBD_MSG_STORE_TROUBLE, NULL, "%u reports did not reach the disk.", lost);
 	if (m->adopted)
 		g_ptr_array_unref(m->adopted);
+	if (m->live)
+		g_ptr_array_unref(m->live);
 	clock_close(&m->clock);
 	g_free(m->proc);
 	g_free(m->sysfs);
