@@ -22,6 +22,7 @@
 
 struct process {
 	char *pid, *name, *uuid;
+	char *base; /* of the program */
 	bool other_pids, own_mounts, known; /* in another pid namespace; libvirt here knows it */
 	dev_t dev;
 	ino_t ino;
@@ -73,7 +74,8 @@ static char *read_cmdline(const struct doctor *d, const char *pid)
 	return text;
 }
 
-static bool is_qemu(const char *cmdline)
+/* The program's name without its folder; NULL when it is no QEMU. */
+static char *qemu_base(const char *cmdline)
 {
 	size_t len = strcspn(cmdline, "\n");
 	const char *base = cmdline;
@@ -81,7 +83,9 @@ static bool is_qemu(const char *cmdline)
 	for (size_t i = 0; i < len; i++)
 		if (cmdline[i] == '/')
 			base = cmdline + i + 1;
-	return strncmp(base, "qemu-system-", 12) == 0 || strncmp(base, "qemu-kvm\n", 9) == 0 || strncmp(base, "kvm\n", 4) == 0;
+	if (strncmp(base, "qemu-system-", 12) != 0 && strncmp(base, "qemu-kvm\n", 9) != 0 && strncmp(base, "kvm\n", 4) != 0)
+		return NULL;
+	return xstrndup(base, len - (size_t) (base - cmdline));
 }
 
 /* "guest=NAME,..." of libvirt, or plain NAME; to be freed. */
@@ -124,11 +128,12 @@ static void look_at_process(const struct doctor *d, const char *pid, struct proc
 		p->unreadable += errno != ENOENT && errno != ESRCH;
 		return;
 	}
-	if (!is_qemu(cmdline))
-		return;
 	machine = argument(cmdline, "-machine");
 	if (machine && strncmp(machine, "none", 4) == 0)
 		return; /* libvirt asking QEMU what it can do: no guest */
+	one.base = qemu_base(cmdline);
+	if (!one.base)
+		return;
 	one.pid = xstrdup(pid);
 	one.name = guest_name(cmdline);
 	one.uuid = argument(cmdline, "-uuid");
@@ -176,46 +181,96 @@ static char *program_version(const char *path)
 	return at ? xstrndup(at + 8, strcspn(at + 8, " \n")) : NULL;
 }
 
+/* Where programs are installed: root's folders, so that what is run from there is root's as well. */
+static const char *const folders[] = { "/usr/bin", "/usr/local/bin", "/usr/libexec" };
+#define N_FOLDERS (sizeof folders / sizeof folders[0])
+
 static char *find_binary(const struct doctor *d)
 {
-	const char *folders[] = { "/usr/bin", "/usr/local/bin", "/usr/libexec", NULL };
 	_cleanup_free_ char *full = xprintf("qemu-system-%s", d->machine);
-	const char *names[] = { full, "qemu-kvm", NULL };
+	const char *names[] = { full, "qemu-kvm" };
 
-	for (size_t f = 0; folders[f]; f++)
-		for (size_t i = 0; names[i]; i++) {
-			char *path = xprintf("%s/%s", folders[f], names[i]);
+	for (size_t i = 0; i < N_FOLDERS * 2; i++) {
+		char *path = xprintf("%s/%s", folders[i / 2], names[i % 2]);
 
-			if (access(path, X_OK) == 0)
-				return path;
-			free(path);
-		}
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
 	return NULL;
 }
 
-static void look_at_binary(struct doctor *d, struct processes *p)
+static void look_at_binary(struct doctor *d)
 {
 	static const char lost[] = "this host runs no guests of its own kind";
 	_cleanup_free_ char *path = find_binary(d), *raw = path ? program_version(path) : NULL, *version = raw ? text_safe(raw) : NULL;
-	size_t same = 0;
-	struct stat st;
 
-	if (!path) {
+	if (!path)
 		doctor_add(d, "qemu-binary", DOCTOR_MISSING, 0, "installed QEMU", lost, "install QEMU for this architecture", "none for %s", d->machine);
-		return;
-	}
-	if (!version) {
+	else if (!version)
 		doctor_add(d, "qemu-binary", DOCTOR_UNKNOWN, 0, "installed QEMU", lost, NULL, "%s does not tell its version", path);
-		return;
+	else
+		doctor_add(d, "qemu-binary", DOCTOR_OK, 0, "installed QEMU", lost, NULL, "%s (%s)", version, path);
+}
+
+/* The version of the installed program that a process runs; NULL when it runs another file. */
+static char *running_version(const struct process *p)
+{
+	for (size_t i = 0; i < N_FOLDERS; i++) {
+		_cleanup_free_ char *path = xprintf("%s/%s", folders[i], p->base);
+		struct stat st;
+
+		if (p->ino && stat(path, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino)
+			return program_version(path);
 	}
-	doctor_add(d, "qemu-binary", DOCTOR_OK, 0, "installed QEMU", lost, NULL, "%s (%s)", version, path);
-	if (p->n == 0 || stat(path, &st) < 0)
-		return;
-	for (size_t i = 0; i < p->n; i++)
-		same += p->v[i].dev == st.st_dev && p->v[i].ino == st.st_ino;
-	doctor_add(d, "qemu-running", same == p->n ? DOCTOR_OK : DOCTOR_UNKNOWN, 0, "running QEMU",
-		   "what rollbackd knows about a QEMU version may not hold for these", NULL, "%zu of %zu run the installed %s%s", same, p->n, version,
-		   same == p->n ? "" : "; the others run another file, whose version is not known");
+	return NULL;
+}
+
+/* One of a few versions and how many processes run it. */
+struct version {
+	char *text;       /* NULL: not known */
+	const char *base; /* of the program */
+	ino_t ino;
+	size_t n;
+};
+
+static size_t count_versions(const struct processes *p, struct version *v)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < p->n; i++) {
+		for (k = 0; k < n && v[k].ino != p->v[i].ino; k++)
+			;
+		if (k == n)
+			v[n++] = (struct version) { running_version(&p->v[i]), p->v[i].base, p->v[i].ino, 0 };
+		v[k].n++;
+	}
+	return n;
+}
+
+static void look_at_running(struct doctor *d, const struct processes *p)
+{
+	struct version *v = xcalloc(p->n, sizeof *v);
+	size_t n = count_versions(p, v);
+	char *text = xstrdup("");
+	bool known = true;
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *one = xprintf("%s %s", v[i].base, v[i].text ? v[i].text : "of unknown version, no file installed here");
+		_cleanup_free_ char *safe = text_safe(one);
+		char *longer = xprintf("%s%s%s (%zu running)", text, *text ? ", " : "", safe, v[i].n);
+
+		known &= v[i].text != NULL;
+		free(v[i].text);
+		free(text);
+		text = longer;
+	}
+	if (n)
+		doctor_add(d, "qemu-running", known ? DOCTOR_OK : DOCTOR_UNKNOWN, 0, "running QEMU",
+			   "what is known about a QEMU version may not hold for these",
+			   "if QEMU was upgraded meanwhile: a guest keeps the old program until it is started anew", "%s", text);
+	free(text);
+	free(v);
 }
 
 /* "4711 (guest1, in another pid namespace)", of those that libvirt here does not know. */
@@ -284,12 +339,14 @@ void doctor_qemu(struct doctor *d)
 		doctor_add(d, "pid-namespace", DOCTOR_UNKNOWN, 0, "view of processes", "nothing is known about running guests", NULL, "%s", strerror(-r));
 	else
 		look_at_view(d, &p);
-	look_at_binary(d, &p);
+	look_at_binary(d);
+	look_at_running(d, &p);
 	if (r == 0)
 		look_at_guests(d, &p);
 	for (size_t i = 0; i < p.n; i++) {
 		free(p.v[i].pid);
 		free(p.v[i].name);
+		free(p.v[i].base);
 		free(p.v[i].uuid);
 	}
 	free(p.v);

@@ -117,11 +117,17 @@ const char *words_state(const char *state)
 		{ "switchover", "guest stopped for the switchover" },
 		{ "handover", "QEMU is done; whether the guest goes or stays is not known yet" },
 		{ "cancelling", "being cancelled" },
-		{ "failed", "failed, the guest does not run yet" },
-		{ "cancelled", "cancelled, the guest does not run yet" },
+		{ "failed", "failure known, the guest does not run yet" },
+		{ "cancelled", "cancel done, the guest does not run yet" },
 		{ "postcopy", "post-copy: the guest runs at the destination" },
 		{ "postcopy-paused", "post-copy lost its connection" },
 		{ "postcopy-recovering", "post-copy is being recovered" },
+		{ "resumed", "the guest goes on here" },
+		{ "completed", "the guest lives at the destination" },
+		{ "stayed", "QEMU is done, the guest is still here" },
+		{ "left-paused", "the guest is still paused, with no job" },
+		{ "gone", "QEMU ended" },
+		{ "lost", "lost track of" },
 	};
 
 	return LOOK_UP(table, state, state);
@@ -170,6 +176,7 @@ const char *words_phase(const char *phase)
 		{ "precopy", "memory is copied" },
 		{ "paused-precopy", "suspended meanwhile" },
 		{ "switchover", "guest stopped" },
+		{ "postcopy", "guest at the destination" },
 		{ "abort", "winding down" },
 		{ "resume", "until vCPUs run" },
 		{ "recover", "until blocks are back" },
