@@ -157,6 +157,14 @@ static unsigned on_exit_seen(struct migration *m, const struct event *ev)
 	return effects | migration_set_state(m, MIG_FAILED) | MIGRATION_WATCH_POOL;
 }
 
+/* Others share the pool: what they give back makes it look full too early. */
+static unsigned on_pool_back(struct migration *m, const struct event *ev)
+{
+	migration_mark(m, MARK_D4, ev);
+	m->report.marks[MARK_D4].flags |= MARK_LOWER_BOUND;
+	return end_failed(m);
+}
+
 static unsigned on_context(struct migration *m, const struct event *ev)
 {
 	const struct context *c = ev->context;
@@ -203,7 +211,7 @@ unsigned migration_feed_destination(struct migration *m, const struct track *t, 
 	case EVENT_PROCESS_EXITED:
 		return on_exit_seen(m, ev);
 	case EVENT_POOL_BACK:
-		return migration_mark(m, MARK_D4, ev) | end_failed(m);
+		return on_pool_back(m, ev);
 	case EVENT_POOL_UNKNOWN:
 		return end_failed(m);
 	case EVENT_MISSING:

@@ -81,7 +81,7 @@ static bool cannot_exist(const struct report *r, enum mark_id id)
 	case MARK_T4:
 		return !r->paused || (!rollback && r->outcome != OUTCOME_STAYED && r->outcome != OUTCOME_LOST);
 	case MARK_TE:
-		return r->paused && rollback;
+		return r->side == SIDE_DESTINATION ? r->state != MIG_COMPLETED : r->paused && rollback;
 	case MARK_T5:
 		return !rollback && r->outcome != OUTCOME_STAYED && r->outcome != OUTCOME_LOST;
 	case MARK_D2:
@@ -336,6 +336,7 @@ enum phase_id migration_phase(const struct report *r)
 	case MIG_POSTCOPY:
 	case MIG_POSTCOPY_PAUSED:
 	case MIG_POSTCOPY_RECOVERING:
+		return PHASE_POSTCOPY;
 	case MIG_RESUMED:
 	case MIG_COMPLETED:
 	case MIG_STAYED:

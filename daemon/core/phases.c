@@ -114,12 +114,19 @@ static void source_tail(struct chain *c, enum mark_id *at)
 		add_missing(c, PHASE_RECOVER, MARK_T4, MARK_T5, t5->missing);
 }
 
+static bool by_postcopy(const struct report *r)
+{
+	return r->outcome == OUTCOME_POSTCOPY || r->outcome == OUTCOME_POSTCOPY_RECOVERED || r->outcome == OUTCOME_POSTCOPY_FAILED;
+}
+
 static void source_phases(struct chain *c)
 {
 	enum mark_id at;
 
 	source_head(c, &at);
-	if (at == MARK_TS)
+	if (at == MARK_TS && by_postcopy(c->r))
+		STEP(c, PHASE_POSTCOPY, &at, MARK_TE);
+	else if (at == MARK_TS)
 		STEP(c, PHASE_SWITCHOVER, &at, MARK_T2, MARK_T3, MARK_TE);
 	if (at == MARK_T2)
 		STEP(c, PHASE_ABORT, &at, MARK_T3, MARK_TE);
@@ -147,7 +154,7 @@ static enum missing why_no_blackout(const struct report *r)
 		return MISSING_NOT_APPLICABLE;
 	if (report_has_note(r, NOTE_PAUSED_BEFORE))
 		return MISSING_PAUSED_BEFORE;
-	if (r->outcome == OUTCOME_POSTCOPY || r->outcome == OUTCOME_POSTCOPY_RECOVERED || r->outcome == OUTCOME_POSTCOPY_FAILED)
+	if (by_postcopy(r))
 		return MISSING_NOT_APPLICABLE;
 	if (r->paused && !is_set(r, MARK_T1))
 		return r->marks[MARK_T1].missing;

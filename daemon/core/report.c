@@ -118,6 +118,7 @@ static const char *const phase_table[PHASE_MAX] = {
 	[PHASE_PRECOPY] = "precopy",
 	[PHASE_PAUSED_PRECOPY] = "paused-precopy",
 	[PHASE_SWITCHOVER] = "switchover",
+	[PHASE_POSTCOPY] = "postcopy",
 	[PHASE_ABORT] = "abort",
 	[PHASE_RESUME] = "resume",
 	[PHASE_RECOVER] = "recover",

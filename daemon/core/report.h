@@ -149,6 +149,7 @@ enum phase_id {
 	PHASE_PRECOPY,        /* T0 - first of T1, Ts, T2, end */
 	PHASE_PAUSED_PRECOPY, /* T1-Ts: suspended before the switchover */
 	PHASE_SWITCHOVER,     /* Ts-T2 (or - end) */
+	PHASE_POSTCOPY,       /* Ts-Te: the guest lives at the destination meanwhile */
 	PHASE_ABORT,          /* T2-T3, or T2-Te without a pause */
 	PHASE_RESUME,         /* T3-T4 */
 	PHASE_RECOVER,        /* T4-T5 */
@@ -159,7 +160,7 @@ enum phase_id {
 	PHASE_MAX,
 	PHASE_INVALID = -1,
 };
-STRING_TABLE_DECLARE(phase, enum phase_id); /* "job" "precopy" "paused-precopy" "switchover" "abort" "resume" "recover" "incoming" "receive" "cleanup" "pool" */
+STRING_TABLE_DECLARE(phase, enum phase_id); /* "job" "precopy" "paused-precopy" "switchover" "postcopy" "abort" "resume" "recover" "incoming" "receive" "cleanup" "pool" */
 
 struct report {
 	char id[REPORT_ID_LEN + 1];

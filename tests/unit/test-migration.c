@@ -305,6 +305,7 @@ static void test_left_paused(void)
 static void test_postcopy_lost_and_recovered(void)
 {
 	struct guest g = in_switchover();
+	struct phases p;
 
 	qmp(&g, 15.2, QMP_POSTCOPY_ACTIVE);
 	lifecycle(&g, 15.21, LIFECYCLE_SUSPENDED, SUSPENDED_POSTCOPY);
@@ -318,6 +319,11 @@ static void test_postcopy_lost_and_recovered(void)
 	lifecycle(&g, 26, LIFECYCLE_STOPPED, STOPPED_MIGRATED);
 	assert_end(&g, MIG_COMPLETED, OUTCOME_POSTCOPY_RECOVERED, CAUSE_NONE);
 	g_assert_cmpuint(g.begun, ==, 1);
+	phases_compute(&g.last, &p);
+	g_assert_cmpint(p.phase[p.n - 1].id, ==, PHASE_POSTCOPY);
+	g_assert_cmpuint(p.phase[p.n - 1].usec, ==, 9900000);
+	g_assert_false(p.blackout_known);
+	g_assert_cmpint(p.blackout_missing, ==, MISSING_NOT_APPLICABLE);
 }
 
 static void test_postcopy_lost_for_good(void)
@@ -492,6 +498,8 @@ static void test_destination_hugepages(void)
 	assert_mark(&g.last, MARK_D2, 12);
 	assert_mark(&g.last, MARK_D3, 12);
 	assert_mark(&g.last, MARK_D4, 12.5);
+	g_assert_cmpuint(g.last.marks[MARK_D4].flags & MARK_LOWER_BOUND, !=, 0);
+	g_assert_cmpint(g.last.marks[MARK_TE].missing, ==, MISSING_NOT_APPLICABLE);
 }
 
 static void test_unknown_is_counted(void)
