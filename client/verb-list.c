@@ -108,19 +108,25 @@ static const struct column columns[] = {
 	{ .head = "TOTAL", .right = true, .drop = 2 },
 };
 
-/* Enough of the id to name the report among those shown. */
+static int by_id(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Enough of the id to name the report among those shown: sorted, an id is nearest to its neighbour. */
 static size_t id_length(const struct summaries *s)
 {
-	for (size_t len = 8; len < 16; len++) {
-		bool unique = true;
+	const char **ids = xcalloc(s->n, sizeof *ids);
+	size_t len = 8;
 
-		for (size_t i = 0; i < s->n && unique; i++)
-			for (size_t k = i + 1; k < s->n && unique; k++)
-				unique = strncmp(s->v[i].id, s->v[k].id, len) != 0;
-		if (unique)
-			return len;
-	}
-	return 16;
+	for (size_t i = 0; i < s->n; i++)
+		ids[i] = s->v[i].id;
+	qsort(ids, s->n, sizeof *ids, by_id);
+	for (size_t i = 1; i < s->n; i++)
+		while (len < 16 && strncmp(ids[i - 1], ids[i], len) == 0)
+			len++;
+	free(ids);
+	return len;
 }
 
 static void add_row(struct table *t, const struct term *term, const struct summary *s, size_t id_len)
