@@ -29,15 +29,32 @@ static void on_aside(void *userdata, const char *file, const char *why)
 	g_ptr_array_add(p->reasons, g_strdup_printf("%s: %s", file, why));
 }
 
-void place_make(struct place *p)
+static void make_in(struct place *p, char *dir)
 {
 	*p = (struct place) {
-		.dir = g_dir_make_tmp("rollbackd-store-XXXXXX", NULL),
+		.dir = dir,
 		.limits = { .max_reports = 10000, .max_bytes = UINT64_C(1) << 30, .max_pending = 2000,
 			    .retry_min = 20 * NSEC_PER_MSEC, .retry_max = 100 * NSEC_PER_MSEC },
 		.reasons = g_ptr_array_new_with_free_func(g_free),
 	};
 	g_assert_nonnull(p->dir);
+}
+
+void place_make(struct place *p)
+{
+	make_in(p, g_dir_make_tmp("rollbackd-store-XXXXXX", NULL));
+}
+
+void place_make_in_memory(struct place *p)
+{
+	char *dir = g_strdup("/dev/shm/rollbackd-store-XXXXXX");
+
+	if (g_mkdtemp(dir)) {
+		make_in(p, dir);
+		return;
+	}
+	g_free(dir);
+	place_make(p);
 }
 
 void place_open(struct place *p)

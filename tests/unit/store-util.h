@@ -18,6 +18,7 @@ struct place {
 };
 
 void place_make(struct place *p);
+void place_make_in_memory(struct place *p); /* where fsync costs nothing, if there is such a place: for many writes */
 void place_open(struct place *p);
 unsigned place_close(struct place *p);
 void place_remove(struct place *p); /* closes as well */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,16 @@
 #include "store/report-json.h"
 #include "store/scan.h"
 #include "store/summary.h"
+
+static int disk_hangs; /* atomic */
+
+/* In place of the C library's: a disk that does not answer. */
+int fsync(int fd)
+{
+	while (g_atomic_int_get(&disk_hangs))
+		g_usleep(1000);
+	return (int) syscall(SYS_fsync, fd);
+}
 
 static void put_nth(struct place *p, unsigned n, unsigned domains)
 {
@@ -307,7 +318,7 @@ static void test_reopen(void)
 	struct report r;
 	char *before, *after, *file, *text;
 
-	place_make(&p);
+	place_make_in_memory(&p);
 	place_open(&p);
 	for (unsigned i = 0; i < samples_n; i++) {
 		samples[i].make(&r);
@@ -668,7 +679,7 @@ static void test_retention(void)
 	char oldest[REPORT_ID_LEN + 1];
 	uint32_t n;
 
-	place_make(&p);
+	place_make_in_memory(&p);
 	p.limits.max_reports = 1000;
 	place_open(&p);
 	for (unsigned i = 0; i < 1200; i++)
@@ -782,6 +793,44 @@ static void test_locked(void)
 	place_remove(&p);
 }
 
+/* The main thread goes on, memory stays bounded, closing takes as long as it may and no longer. */
+static void test_hanging_disk(void)
+{
+	struct place p;
+	int64_t start;
+	char *text, id[REPORT_ID_LEN + 1];
+	int r;
+
+	place_make(&p);
+	p.limits.max_pending = 20;
+	place_open(&p);
+	put_nth(&p, 0, 1);
+	wait_written(&p);
+	g_atomic_int_set(&disk_hangs, 1);
+	for (unsigned i = 1; i <= 40; i++)
+		put_nth(&p, i, 1);
+	g_assert_cmpuint(counters(&p).pending, ==, 20);
+	g_assert_cmpuint(counters(&p).dropped, ==, 20);
+	wait_for(p.troubles == 1);
+	g_assert_nonnull(strstr(p.last_trouble, "reports are written too slowly; more than 20 reports wait"));
+	id_of_nth(40, id);
+	text = read_text(&p, id, &r);
+	g_assert_cmpint(r, ==, 0);
+	g_free(text);
+	start = g_get_monotonic_time();
+	g_assert_cmpuint(store_close(p.store, 100 * NSEC_PER_MSEC), ==, 20);
+	g_assert_cmpint(g_get_monotonic_time() - start, >=, 100000);
+	g_assert_cmpint(g_get_monotonic_time() - start, <, 5000000);
+	p.store = NULL;
+	/* The abandoned thread still has the folder; when the disk answers it writes what it has and goes. */
+	place_open(&p);
+	g_atomic_int_set(&disk_hangs, 0);
+	wait_for(p.recoveries == 1 || p.troubles == 1);
+	wait_for(assert_whole_files(&p, "reports") == 21);
+	wait_for(store_trouble(p.store) == NULL);
+	place_remove(&p);
+}
+
 static void test_memory(void)
 {
 	enum { REPORTS = 10000, DOMAINS = 1000 };
@@ -823,6 +872,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/store/linked-folder", test_linked_folder);
 	g_test_add_func("/store/retention", test_retention);
 	g_test_add_func("/store/locked", test_locked);
+	g_test_add_func("/store/hanging-disk", test_hanging_disk);
 	g_test_add_func("/store/memory", test_memory);
 	return g_test_run();
 }
