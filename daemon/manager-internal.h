@@ -44,6 +44,7 @@ struct manager {
 
 struct manager_uri *manager_uri_new(struct manager *m, const char *uri, bool recorded);
 void manager_uri_free(void *u);
+void manager_uri_give_up(struct manager_uri *u);   /* ends what is under way as lost track of */
 struct manager_uri *manager_uri_find(struct manager *m, const char *uri);
 struct session *manager_uri_session(struct manager_uri *u, const char *uuid, const char *name);
 

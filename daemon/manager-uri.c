@@ -200,6 +200,16 @@ static void drop_live(struct manager_uri *u)
 			g_ptr_array_remove_index(live, i);
 }
 
+void manager_uri_give_up(struct manager_uri *u)
+{
+	GHashTableIter it;
+	gpointer s;
+
+	g_hash_table_iter_init(&it, u->sessions);
+	while (g_hash_table_iter_next(&it, NULL, &s))
+		session_give_up(s);
+}
+
 void manager_uri_free(void *data)
 {
 	struct manager_uri *u = data;

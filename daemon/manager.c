@@ -147,8 +147,10 @@ void manager_reload(struct manager *m, const struct config *config)
 	for (guint i = m->uris->len; i-- > 0;) {
 		struct manager_uri *u = g_ptr_array_index(m->uris, i);
 
-		if (u->lv && !has_uri(config, u->uri))
-			g_ptr_array_remove_index(m->uris, i);
+		if (!u->lv || has_uri(config, u->uri))
+			continue;
+		manager_uri_give_up(u);
+		g_ptr_array_remove_index(m->uris, i);
 	}
 	for (unsigned i = 0; config->uris[i]; i++)
 		if (!manager_uri_find(m, config->uris[i]))

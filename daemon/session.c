@@ -37,7 +37,9 @@ struct session {
 #define LOOK_WANTED 0x80
 
 static void apply(struct session *s, unsigned effects);
+static void arm_timer(struct session *s);
 static void feed(struct session *s, struct event *ev);
+static void finish(struct session *s);
 
 struct session *session_new(struct session_host *host, struct lv *lv, const char *uri, const char *uuid, const char *name)
 {
@@ -75,6 +77,15 @@ static void drop_migration(struct session *s)
 	s->ended = false;
 	s->look_again = 0;
 	g_free(g_steal_pointer(&s->m));
+}
+
+void session_give_up(struct session *s)
+{
+	if (!s->m)
+		return;
+	if (!s->ended)
+		migration_end_lost(s->m, CAUSE_NOT_WATCHED);
+	finish(s);
 }
 
 struct session *session_free(struct session *s)
@@ -154,6 +165,15 @@ static void watch_process(struct session *s)
 		watch_sample(s->watch);
 }
 
+/* A look that is to decide and failed is tried again later: nothing else may ever come. */
+static void look_later(struct session *s)
+{
+	if (!s->m->undecided || s->m->deadline != NSEC_INVALID)
+		return;
+	s->m->deadline = clock_monotonic() + s->host->left_paused_after;
+	arm_timer(s);
+}
+
 static void look_done(const struct context *c, const char *uuid, void *data)
 {
 	struct session *s = data;
@@ -174,6 +194,8 @@ static void look_done(const struct context *c, const char *uuid, void *data)
 
 			ev.context = c;
 			feed(s, &ev);
+		} else if (s->m) {
+			look_later(s);
 		}
 		if (s->m && again && !s->looking)
 			apply(s, MIGRATION_LOOK);
@@ -209,8 +231,8 @@ static void want_look(struct session *s)
 {
 	if (s->looking)
 		s->look_again = LOOK_WANTED;
-	else
-		look(s, LV_LOOK_DEEP | (said_last_word(s->m->report.state) ? LV_LOOK_OVER : 0));
+	else if (look(s, LV_LOOK_DEEP | (said_last_word(s->m->report.state) ? LV_LOOK_OVER : 0)) < 0)
+		look_later(s);
 }
 
 static gboolean on_timer(gpointer data)

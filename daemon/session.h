@@ -36,6 +36,9 @@ struct session_host {
 struct session *session_new(struct session_host *host, struct lv *lv, const char *uri, const char *uuid, const char *name);
 struct session *session_free(struct session *s); /* an unfinished report stays in flight on disk; returns NULL */
 
+/* Its URI is no longer watched: what is under way ends as lost track of. */
+void session_give_up(struct session *s);
+
 void session_event(struct session *s, const char *name, struct event *ev);
 void session_qmp(struct session *s, const char *name, struct event *ev, long long seconds, unsigned micros);
 
