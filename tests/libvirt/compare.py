@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Hold rollbackd's reports of a case against what the observers wrote down: compare.py CASE REPORTS SRC SRC_URI DST DST_URI
 
-REPORTS is a file of JSON reports, one a line. Prints what is wrong, one line each; exit status 1 if anything is.
+REPORTS is a file of what "rollbackctl show --json" printed, one report a line. Prints what is wrong, one line each; exit status 1 if anything is.
 """
 
 import json
@@ -175,7 +175,7 @@ def main():
     case, path, *sides = sys.argv[1:]
     wrong = []
     with open(path, encoding="utf-8") as file:
-        reports = [json.loads(line) for line in file if line.strip()]
+        reports = [json.loads(line)["report"] for line in file if line.strip()]
     for side, events, uri, expected in zip(("source", "destination"), sides[0::2], sides[1::2], EXPECTED[case]):
         mine = [report for report in reports if report["uri"] == uri]
         compare_side(case, side, mine, observed(events), expected, wrong.append)

@@ -3,6 +3,8 @@
 
 /* After a fixture, and after one that went wrong: the guests run on the source, and nothing is on the destination. */
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,11 +58,34 @@ static void clear_destination(struct drive *d)
 	free(domains);
 }
 
+/* Define a domain again, from the XML that the rig made it of. */
+static int define_again(struct drive *d, virDomainPtr domain)
+{
+	char path[256], xml[4096];
+	virDomainPtr defined;
+	size_t n;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.xml", d->rig, virDomainGetName(domain));
+	file = fopen(path, "re");
+	if (!file)
+		return fail("%s: %s", path, strerror(errno));
+	n = fread(xml, 1, sizeof(xml) - 1, file);
+	fclose(file);
+	xml[n] = '\0';
+	defined = virDomainDefineXML(d->conn[SRC], xml);
+	if (!defined)
+		return fail("%s is not defined again: %s", virDomainGetName(domain), virGetLastErrorMessage());
+	virDomainFree(defined);
+	return 0;
+}
+
 static int revive(struct drive *d, virDomainPtr domain)
 {
 	int reason, state = state_of(domain, &reason);
 
-	(void) d;
+	if (virDomainIsPersistent(domain) == 0 && define_again(d, domain) < 0)
+		return -1;
 	if (state == VIR_DOMAIN_PAUSED && reason == VIR_DOMAIN_PAUSED_USER && virDomainResume(domain) == 0)
 		return 0;
 	if (state == VIR_DOMAIN_RUNNING)

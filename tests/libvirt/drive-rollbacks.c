@@ -21,9 +21,9 @@
 /* More than any switchover takes: QEMU then goes on to it at once, with a lot left to send. */
 #define LONG_DOWNTIME_MS 60000
 
-static int run_success(struct drive *d, bool p2p)
+static int run_success(struct drive *d, bool p2p, unsigned int flags)
 {
-	struct move *m = move_begin(d, "guest1", &(struct move_options) { .p2p = p2p });
+	struct move *m = move_begin(d, "guest1", &(struct move_options) { .p2p = p2p, .flags = flags });
 
 	if (!m || move_end(m, true) < 0)
 		return -1;
@@ -32,12 +32,17 @@ static int run_success(struct drive *d, bool p2p)
 
 static int success(struct drive *d)
 {
-	return run_success(d, false);
+	return run_success(d, false, 0);
 }
 
 static int success_p2p(struct drive *d)
 {
-	return run_success(d, true);
+	return run_success(d, true, 0);
+}
+
+static int success_moved(struct drive *d)
+{
+	return run_success(d, true, VIR_MIGRATE_UNDEFINE_SOURCE | VIR_MIGRATE_PERSIST_DEST);
 }
 
 /* F1: the guest is suspended in the middle of pre-copy, and the job aborted while it is. */
@@ -277,6 +282,7 @@ static int two_at_once(struct drive *d)
 const struct fixture rollback_fixtures[] = {
 	{ "success", success, "A migration that the client drives and that succeeds." },
 	{ "success-p2p", success_p2p, "A migration from daemon to daemon that succeeds." },
+	{ "success-moved", success_moved, "As success-p2p; the definition goes along, as clouds do it: undefined here, defined there." },
 	{ "F1-direct", f1_direct, "Suspended by the operator in pre-copy, then aborted while paused; the client drives." },
 	{ "F1-p2p", f1_p2p, "Suspended by the operator in pre-copy, then aborted while paused; daemon to daemon." },
 	{ "F2", f2, "All is sent, but the destination cannot take the disk: libvirt's Finish fails and the source is resumed." },

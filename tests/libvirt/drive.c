@@ -129,5 +129,8 @@ int main(int argc, char **argv)
 	if (virInitialize() < 0 || watch_start() < 0 || open_rig(&d) < 0)
 		return EXIT_FAILURE;
 	r = fixture ? fixture->run(&d) : reset(&d);
+	for (int i = 0; i < 2; i++)
+		if (d.conn[i])
+			virConnectClose(d.conn[i]);
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -26,6 +26,7 @@ PAUSED_CANCELLED = {"cause": "cancel", "paused": True}
 EXPECTED = {
     "success": ([source("completed")], [destination("completed")]),
     "success-p2p": ([source("completed", "p2p")], [destination("completed")]),
+    "success-moved": ([source("completed", "p2p")], [destination("completed")]),
     "F1-direct": ([source("cancelled", **PAUSED_CANCELLED)], [destination("failed")]),
     "F1-p2p": ([source("cancelled", "p2p", **PAUSED_CANCELLED)], [destination("failed")]),
     "F2": ([source("failed", cause="finish-failed", paused=True)], [destination("failed")]),
@@ -52,7 +53,6 @@ EXPECTED = {
     "storage-copy": ([source("completed")], [destination("completed")]),
     # Memory was never touched: QEMU's migration did not begin on the source.
     "storage-abort": ([], [destination("failed")]),
-    "undefined": ([source("cancelled", **PAUSED_CANCELLED, notes=["domain-undefined"])], [destination("failed")]),
     # Libvirt was away when the cancel came: the report must say so, whatever it makes of the end.
     "restart-precopy": ([source(None, "p2p", notes=["connection-lost"])], [destination("failed")]),
     "restart-paused": ([source(None, "p2p", paused=True, notes=["connection-lost"])], [destination("failed")]),

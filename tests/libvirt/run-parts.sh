@@ -77,14 +77,7 @@ launch_rollbackd() {
 }
 
 # How many of rollbackd's connections are up.
-connected() {
-	ctl status --json 2>/dev/null | python3 -c '
-import json, sys
-try:
-    print(sum(c.get("state") == "up" for c in json.load(sys.stdin)["connections"]))
-except Exception:
-    print(0)'
-}
+connected() { ctl status --json 2>/dev/null | grep -oE '"state": ?"up"' | wc -l; }
 
 is_connected() { (($(connected) == $1)); }
 
@@ -147,11 +140,10 @@ reports_of() {
 
 # Every report, whole, as the client gives it: one a line.
 fetch_reports() {
-	ctl list --json --limit 0 | python3 -c '
-import json, sys
-for report in json.load(sys.stdin)["reports"]:
-    print(report["id"])' | while read -r id; do
-		ctl show --json "id:$id" | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["report"]))' || return
+	local id
+	ctl list --json --limit 0 | grep -oE '"id": ?"[0-9a-f]{16}"' | grep -oE '[0-9a-f]{16}' | sort -u | while read -r id; do
+		ctl show --json "id:$id" | tr -d '\n' || return
+		echo
 	done
 }
 
