@@ -61,7 +61,7 @@ make_initrd() {
 	# only the selftests that the plan names, built only then: each is most of a megabyte
 	while read -r word; do
 		[ ! -f "$root/lab/bin/$word" ] || continue
-		ensure_selftests
+		ensure_selftests </dev/null
 		[ ! -f "$SELFTESTS/$word" ] || cp "$SELFTESTS/$word" "$root/lab/bin/"
 	done < <(cut -f4 "$2" | awk '{ sub("^\\./", "", $1); print $1 }' | sort -u)
 	word=
