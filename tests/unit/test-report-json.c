@@ -332,7 +332,14 @@ struct words {
 	int max;
 };
 
-/* The schema lists exactly the words of the code, in the same order. */
+static int max_items(struct json_object *schema, const char *key)
+{
+	struct json_object *o = json_object_object_get(json_object_object_get(schema, "properties"), key);
+
+	return json_object_get_int(json_object_object_get(o, "maxItems"));
+}
+
+/* The schema lists exactly the words of the code, in the same order, and bounds lists as the code does. */
 static void test_words(void)
 {
 	static const struct words all[] = {
@@ -352,6 +359,9 @@ static void test_words(void)
 		for (int k = 0; k < all[i].max; k++)
 			g_assert_cmpstr(json_object_get_string(json_object_array_get_idx(list, (size_t) k)), ==, all[i].to_string(k));
 	}
+	g_assert_cmpint(max_items(schema, "phases"), ==, PHASE_MAX);
+	g_assert_cmpint(max_items(schema, "notes"), ==, NOTE_MAX);
+	g_assert_cmpint(max_items(schema, "timeline"), ==, REPORT_TIMELINE_MAX);
 	json_object_put(schema);
 }
 
