@@ -1,5 +1,6 @@
 /* SPDX-FileCopyrightText: The rollbackd authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +89,7 @@ static bool is_met(const struct figure *g)
 {
 	double lowest, highest;
 
-	return g->aim == 0 || median(g, &lowest, &highest) <= g->aim;
-}
-
-bool figures_met(const struct figures *f)
-{
-	for (unsigned i = 0; i < f->n; i++)
-		if (!is_met(&f->figure[i]))
-			return false;
-	return true;
+	return median(g, &lowest, &highest) <= g->aim;
 }
 
 void figures_print(struct figures *f)
@@ -109,7 +102,7 @@ void figures_print(struct figures *f)
 
 		middle = median(g, &lowest, &highest);
 		printf("%-68s %-6s %9.1f %9.1f %9.1f %5u %8zu ", g->text, g->unit, middle, lowest, highest, g->runs, g->samples);
-		if (g->aim > 0)
+		if (g->aim >= 0)
 			printf(" <= %.0f: %s", g->aim, is_met(g) ? "met" : "MISSED");
 		printf("\n");
 	}
@@ -127,7 +120,7 @@ void figures_print_json(struct figures *f)
 		printf("  {\"key\": \"%s\", \"text\": \"%s\", \"unit\": \"%s\", \"median\": %.3f, \"lowest\": %.3f, \"highest\": %.3f, "
 		       "\"runs\": %u, \"samples\": %zu, ",
 			g->key, g->text, g->unit, middle, lowest, highest, g->runs, g->samples);
-		if (g->aim > 0)
+		if (g->aim >= 0)
 			printf("\"aim\": %.3f, \"met\": %s}", g->aim, is_met(g) ? "true" : "false");
 		else
 			printf("\"aim\": null, \"met\": null}");

@@ -5,11 +5,11 @@
 
 /* What is printed: one value a run for each figure, shown as the median of the runs with the lowest and the highest. */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RUNS_MAX 64
+#define NO_AIM   (-1.0)
 
 /* The p-th percentile, nearest rank, of n values, which get sorted. */
 int64_t percentile(int64_t *values, size_t n, double p);
@@ -18,11 +18,8 @@ struct figures;
 
 struct figures *figures_new(void);
 
-/* aim: the most it should be; 0 none. Names are kept by pointer. Values of one figure come from calls with the same key. */
+/* aim: the most it should be, or NO_AIM. Names are kept by pointer. Values of one figure come from calls with the same key. */
 void figures_add(struct figures *f, const char *key, const char *text, const char *unit, double value, size_t samples, double aim);
-
-/* False: some aim is missed by the median. */
-bool figures_met(const struct figures *f);
 
 void figures_print(struct figures *f);
 void figures_print_json(struct figures *f); /* an array, one object a line */

@@ -15,7 +15,8 @@ struct measure_options {
 };
 
 /* Prints the figures on stdout; what went wrong on stderr, in lines that begin with "bench: ", among the daemon's own log.
- * 0, or 1 when an aim is missed or it could not be measured. The process is not good for anything else afterwards: see guard.h. */
+ * 0, missed aims or not; 1 when it could not be measured, or the main thread waited for a disk. The process is not good for
+ * anything else afterwards: see guard.h. */
 int measure(const struct measure_options *o);
 
 #endif
