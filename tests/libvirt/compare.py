@@ -14,7 +14,8 @@ from expected import EXPECTED, GAPS
 # Between two readings of two clocks by two programs, us: the wall clock is slewed, and both round.
 CLOCK_SLACK_US = 1000
 # What the daemon writes in a timeline of QMP's and libvirt's events; the rest is its own.
-OURS = ("MIGRATION ", "PASS ", "STOP", "RESUME", "iteration ", "STARTED/", "SUSPENDED/", "STOPPED/", "SHUTDOWN/")
+OURS = ("MIGRATION ", "PASS ", "STOP", "RESUME", "iteration ", "DEFINED/", "UNDEFINED/", "STARTED/", "SUSPENDED/", "STOPPED/",
+        "SHUTDOWN/", "CRASHED/")
 
 
 class Seen:
