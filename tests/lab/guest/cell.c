@@ -283,10 +283,14 @@ static int log_off(struct run *run, struct cell_report *report)
 	bool recovers = run->cell->method == METHOD_LOGOFF;
 	int r = extension_set_log_off(recovers);
 
+	if (r == 0 && recovers)
+		r = extension_watch_begin();
 	interval_begin(&report->logoff);
 	if (r == 0)
 		r = set_slot(run, 0, run->cell->size);
 	interval_end(run, &report->logoff, 1);
+	if (r == 0 && recovers)
+		r = extension_watch_end(&report->extension);
 	report->kib_logoff = memory_table_kib();
 	return r;
 }

@@ -4,7 +4,11 @@
 #include "extension.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/kvm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -27,6 +31,80 @@ int extension_set_log_off(bool on)
 	if (!extension_has_log_off())
 		return on ? -ENOTSUP : 0;
 	return write_file(PARAMETER, on ? "Y" : "N");
+}
+
+#define TRACING "/sys/kernel/tracing/"
+#define EVENT TRACING "events/kvm/kvm_s2_recover/enable"
+
+int extension_watch_begin(void)
+{
+	int r;
+
+	if (access(EVENT, F_OK) < 0)
+		return -ENOTSUP;
+	r = write_file(TRACING "trace", "");
+	return r < 0 ? r : write_file(EVENT, "1");
+}
+
+/* The sum of " key a" or " key a+b"; of a the first only where that is asked for. */
+static uint64_t event_number(const char *line, const char *key, bool first_only)
+{
+	const char *at = strstr(line, key);
+	char *end;
+	uint64_t n;
+
+	if (!at)
+		return 0;
+	n = strtoull(at + strlen(key), &end, 10);
+	return *end == '+' && !first_only ? n + strtoull(end + 1, NULL, 10) : n;
+}
+
+/* " kept {0x0,0x2,...}" */
+static uint64_t event_kept(const char *line)
+{
+	const char *at = strstr(line, " kept {");
+	uint64_t sum = 0;
+	char *end;
+
+	for (at = at ? at + strlen(" kept {") : NULL; at; at = *end == ',' ? end + 1 : NULL)
+		sum += strtoull(at, &end, 16);
+	return sum;
+}
+
+static void add_event(struct extension_result *sum, const char *line)
+{
+	uint64_t longest = event_number(line, " hold_max_ns ", false), holds = event_number(line, " holds ", true);
+
+	sum->flush_calls += event_number(line, " flushes ", false);
+	sum->tables += event_number(line, " tables ", false);
+	sum->leaves += event_number(line, " leaves ", false);
+	sum->installed += event_number(line, " blocks ", false);
+	sum->kept += event_kept(line);
+	sum->holds += holds;
+	sum->holds_idle += event_number(line, " holds ", false) - holds;
+	sum->free_ns += event_number(line, " free_ns ", false);
+	if (longest > sum->longest_hold_ns)
+		sum->longest_hold_ns = longest;
+}
+
+int extension_watch_end(struct extension_result *ret_result)
+{
+	struct extension_result sum = { 0 };
+	char line[2048];
+	FILE *trace;
+	int r = write_file(EVENT, "0");
+
+	if (r < 0)
+		return r;
+	trace = fopen(TRACING "trace", "re");
+	if (!trace)
+		return -errno;
+	while (fgets(line, sizeof(line), trace))
+		if (strstr(line, "kvm_s2_recover:"))
+			add_event(&sum, line);
+	fclose(trace);
+	*ret_result = sum;
+	return 0;
 }
 
 #ifdef KVM_ARM_S2_RECOVER

@@ -27,6 +27,13 @@ bool extension_has_log_off(void);
 /* Switches that on or off, so that stock paths can be measured in the same boot. */
 int extension_set_log_off(bool on);
 
+/*
+ * What log-off recovered, from the kvm_s2_recover events between the two
+ * calls, summed up. -ENOTSUP: the kernel has no such event.
+ */
+int extension_watch_begin(void);
+int extension_watch_end(struct extension_result *ret_result);
+
 /* One flush, blocks left to come back by faults; or installed in the same hold. */
 int extension_make_hole(const struct vm *vm, uint64_t ipa, uint64_t size, struct extension_result *ret_result);
 int extension_recover(const struct vm *vm, uint64_t ipa, uint64_t size, struct extension_result *ret_result);

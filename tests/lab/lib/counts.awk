@@ -99,13 +99,26 @@ function check_fault(tag,    n) {
 	expect(0, value(tag, "IPAS2E1IS"), "IPAS2E1IS")
 }
 
-# One flush for everything, no table flushed by itself, nothing cleaned that stays mapped.
-function check_batch(tag, flushes) {
+# One flush a hold, no table flushed by itself, nothing cleaned that stays mapped.
+# Uncontended that is one of each; a busy machine makes the kernel yield, so
+# more are possible and shown.
+function check_batch(tag, something,    flushes, ops) {
+	flushes = cell["x_flushes"]
+	ops = range_ops(cell["mib"] * 1048576 / page)
+	expect(cell["x_holds"], flushes, "flush calls")
+	if (something && !flushes)
+		wrong = wrong " nothing was flushed"
+	if (!something)
+		expect(0, flushes, "flush calls")
 	expect(range ? 0 : flushes, value(tag, "VMALLS12E1IS"), "VMALLS12E1IS")
-	expect(range ? flushes * range_ops(cell["mib"] * 1048576 / page) : 0, value(tag, "RIPAS2E1IS"), "RIPAS2E1IS")
+	if (!range || flushes < 2)
+		expect(range ? flushes * ops : 0, value(tag, "RIPAS2E1IS"), "RIPAS2E1IS")
+	else if (value(tag, "RIPAS2E1IS") < flushes || value(tag, "RIPAS2E1IS") > 4 * flushes)
+		wrong = wrong " RIPAS2E1IS=" value(tag, "RIPAS2E1IS") " for " flushes " range flushes"
 	expect_near(range ? flushes : 0, value(tag, "VMALLE1IS"), "VMALLE1IS")
 	expect(0, value(tag, "IPAS2E1IS"), "IPAS2E1IS")
 	expect(0, value(tag, "DC_CIVAC"), "DC_CIVAC")
+	note = ", " flushes " flush(es) in " cell["x_holds"] " hold(s)"
 }
 
 # Without FWB a table with holes is kept, and a hole is not made at all.
@@ -116,13 +129,11 @@ function check_cell(    full) {
 	else if (cell["method"] == "fault")
 		check_fault(cell["op_tag"])
 	else if (cell["method"] == "hole")
-		check_batch(cell["op_tag"], fwb ? 1 : 0)
+		check_batch(cell["op_tag"], fwb)
 	else if (cell["method"] == "inplace")
-		check_batch(cell["op_tag"], full ? 1 : 0)
+		check_batch(cell["op_tag"], full)
 	else if (cell["method"] == "logoff")
-		check_batch(cell["logoff_tag"], full && has_log_off ? 1 : 0)
-	if (cell["method"] == "hole" || cell["method"] == "inplace")
-		expect(cell["x_holds"], cell["x_flushes"], "flush calls")
+		check_batch(cell["logoff_tag"], full && has_log_off)
 }
 
 BEGIN {
@@ -140,10 +151,10 @@ BEGIN {
 	if (cell["stall"] > 0)
 		next
 	shape()
-	wrong = ""
+	wrong = note = ""
 	check_cell()
 	printf "RESULT %s/%s-counts %s%s\n", label, $3, wrong == "" ? "pass" : "fail",
-		wrong == "" ? " as the formula says" : wrong
+		wrong == "" ? " as the formula says" note : wrong
 	if (wrong != "")
 		failed = 1
 }

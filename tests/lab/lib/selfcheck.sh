@@ -53,11 +53,11 @@ selfcheck_consoles() {
 	expect_line no-init-is-failure '^RESULT m/boot fail' "$(judge_console 'Booting Linux')"
 }
 
-# judge_counts RANGE FWB METHOD MARK-WORDS: of 64 MiB in 32 blocks, every page written, 1 GiB aligned
+# judge_counts RANGE FWB METHOD MARK-WORDS [FLUSHES HOLDS]: of 64 MiB in 32 blocks, every page written, 1 GiB aligned
 judge_counts() {
 	echo "MARK 10 $4" >"$RUN_DIR/marks"
 	printf '%s\n' "lab: OUT t CELL number=1 backing=pmd mib=64 density=100 access=ro method=$3 blocks=32 dirtied=16384 op_tag=10 logoff_tag=10" \
-		"lab: OUT t CELL2 number=1 stall=0 x_holds=1 x_flushes=1 x_holds_idle=0" |
+		"lab: OUT t CELL2 number=1 stall=0 x_holds=${6:-1} x_flushes=${5:-1}" |
 		awk -v marks="$RUN_DIR/marks" -v label=m -v range="$1" -v fwb="$2" -v page=4096 -v has_log_off=1 \
 			-f "$LAB_DIR/lib/counts.awk" || true
 }
@@ -73,5 +73,8 @@ selfcheck_counts() {
 	expect_line inplace-one-flush ' pass' "$(judge_counts 0 0 inplace 'VMALLS12E1IS=1')"
 	expect_line inplace-no-flush ' fail .*VMALLS12E1IS=0' "$(judge_counts 0 0 inplace '')"
 	expect_line inplace-two-flushes ' fail .*VMALLS12E1IS=2' "$(judge_counts 0 0 inplace 'VMALLS12E1IS=2')"
+	expect_line inplace-two-holds ' pass' "$(judge_counts 0 0 inplace 'VMALLS12E1IS=2' 2 2)"
+	expect_line inplace-two-flushes-a-hold ' fail .*flush calls=2' "$(judge_counts 0 0 inplace 'VMALLS12E1IS=2' 2 1)"
+	expect_line inplace-nothing-done ' fail nothing' "$(judge_counts 0 0 inplace '' 0 0)"
 	expect_line logoff-no-flush ' fail .*RIPAS2E1IS=0' "$(judge_counts 1 1 logoff '')"
 }
