@@ -57,7 +57,7 @@ counted() {
 	while read -r line; do
 		note "$line"
 		PROBLEMS+=("$SUITE: $line")
-	done < <(grep -E '^ *(FAIL|fail|SKIP|skip)\b|^[^ ]+: skipped: |^RESULT [^ ]+ (fail|skip)' "$log")
+	done < <(grep -E '^ *(FAIL|fail|SKIP|skip)\b|^[^ ]+: (skipped|FAILED): |^RESULT [^ ]+ (fail|skip)' "$log")
 	((status != 0 && status != 77 && failed == 0)) && fail "$SUITE" "exit status $status though nothing is counted as failed"
 	((passed + failed + skipped == 0)) && fail "$SUITE" 'no test was run'
 	return 0
