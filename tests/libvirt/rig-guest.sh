@@ -11,8 +11,8 @@ RIG_DIRTY_MIB=${RIG_DIRTY_MIB:-32}
 RIG_DIRTY_MIB_S=${RIG_DIRTY_MIB_S:-16}
 RIG_ARCH=${RIG_ARCH:-$(uname -m)}
 
-# Names of guest N stay the same for ever: the recordings hold them.
-rig_guest_uuid() { printf '6d1f7a52-5d0c-4c1e-9d7b-00000000000%s' "${1#guest}"; }
+# The same for ever, for each slot: no two guests of a machine may share one, and the recordings hold those of slot 0.
+rig_guest_uuid() { printf '6d1f7a52-5d0c-4c1e-9d7b-0000000%s000%s' "$RIG_SLOT" "${1#guest}"; }
 
 rig_emulator() { command -v "qemu-system-$RIG_ARCH"; }
 
