@@ -84,8 +84,7 @@ rig_proc() { awk -v what="$1" '$3 == what { found = $1 " " $2 } END { if (found)
 # the QEMUs that it probes). They alone have the run directory among their mounts.
 rig_inside() {
 	local table pid start
-	for table in /proc/[0-9]*/mountinfo; do
-		grep -qs "/${1##*/}/" "$table" || continue
+	grep -ls "/${1##*/}/" /proc/[0-9]*/mountinfo | while read -r table; do
 		pid=${table#/proc/}
 		pid=${pid%/mountinfo}
 		start=$(rig_start_time "$pid")
