@@ -48,11 +48,17 @@ static bool socket_has_all(const struct feeder *f)
 static void note_handed(struct feeder *f)
 {
 	int64_t now = now_ns();
+	uint64_t preemptions;
 
 	if (f->handed == f->ended || !socket_has_all(f))
 		return;
-	while (f->handed < f->ended)
-		f->round->sample[f->order[f->handed++]].handed = now;
+	preemptions = thread_preemptions();
+	while (f->handed < f->ended) {
+		struct sample *s = &f->round->sample[f->order[f->handed++]];
+
+		s->handed = now;
+		s->preempted = s->preemptions != preemptions;
+	}
 }
 
 static void feed(struct feeder *f, unsigned domain, const struct step *s)
@@ -90,19 +96,18 @@ static bool is_live(const struct feeder *f, unsigned domain)
 static void feed_last(struct feeder *f, unsigned rollback, const struct step *s, int64_t *burst)
 {
 	struct sample *sample = &f->round->sample[rollback];
-	uint64_t preemptions = thread_preemptions();
 	int64_t cpu;
 
 	sample->domain = (f->round->first_domain + rollback) % f->domains;
 	f->order[f->ended++] = rollback;
 	if (!is_live(f, sample->domain))
 		f->wrong = sequence_of(f, rollback)->name;
+	sample->preemptions = thread_preemptions();
 	cpu = thread_cpu_ns();
 	sample->fed = now_ns();
 	feed(f, sample->domain, s);
 	sample->cpu = thread_cpu_ns() - cpu;
 	note_handed(f);
-	sample->preempted = thread_preemptions() != preemptions;
 	if (*burst == 0)
 		*burst = sample->fed;
 	sample->burst = *burst;

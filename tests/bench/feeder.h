@@ -19,7 +19,8 @@ struct sample {
 	int64_t fed;         /* feeding of its own last event */
 	int64_t handed;      /* its signals are in the bus socket: sd-bus's queue is empty */
 	int64_t cpu;         /* thread CPU time from feeding to the return of the call */
-	bool preempted;      /* the thread was taken off its CPU meanwhile */
+	uint64_t preemptions; /* of the thread, until it was fed */
+	bool preempted;      /* the thread was taken off its CPU between fed and handed */
 };
 
 struct round {
