@@ -29,6 +29,8 @@ static const struct expected table[] = {
 	{ "success-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
 	{ "success-p2p-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "T0 Ts T1 Te", "" },
 	{ "success-p2p-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
+	{ "success-moved-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "T0 Ts T1 Te", "" },
+	{ "success-moved-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
 	{ "storage-copy-src", GUEST, SIDE_SOURCE, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "T0 Ts T1 Te", "" },
 	{ "storage-copy-dst", GUEST, SIDE_DESTINATION, OP_MIGRATION, MIG_COMPLETED, OUTCOME_COMPLETED, CAUSE_NONE, "Te D0 D1", "" },
 	/* aborted while the disk is copied: QEMU on the source never hears of a migration, and memory was not touched */
