@@ -91,7 +91,9 @@ suite_scripts() {
 		return
 	fi
 	# SC1090, SC1091: what is sourced is checked by itself. Style and information are left to authors.
-	one "shellcheck of ${#scripts[@]} scripts" shellcheck -S warning -e SC1007,SC1090,SC1091,SC2034,SC2154 "${scripts[@]}"
+	printf '%s\0' "${scripts[@]}" >"$LOGS/scripts.list"
+	one "shellcheck of ${#scripts[@]} scripts" xargs -0 -P "$(nproc)" -n 4 -a "$LOGS/scripts.list" \
+		shellcheck -S warning -e SC1007,SC1090,SC1091,SC2034,SC2154
 }
 
 suite_layers() { counted tests/scripts/check-layers; }
