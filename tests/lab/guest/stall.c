@@ -100,7 +100,11 @@ void stall_close(struct stall *stall)
 
 int stall_begin(struct stall *stall)
 {
-	return start_pass(stall, 1);
+	int r = start_pass(stall, 1);
+
+	/* all of them are at it before the something begins */
+	usleep(100000);
+	return r;
 }
 
 int stall_end(struct stall *stall, struct stall_report *ret_report)

@@ -44,7 +44,8 @@ function add_row(    tag, s) {
 function add_stall() {
 	stalls[++n_stalls] = sprintf("| %s | %d | %d | %s | %s | %d | %s | %s%s | %d |", cell["backing"], cell["mib"],
 		cell["density"], cell["access"], cell["method"], cell["stall"], duration(cell["idle_stall_ns"]),
-		cell["ran_dry"] ? ">= " : "", duration(cell["busy_stall_ns"]), cell["stall_faults"])
+		cell["ran_dry"] ? ">= " : "", cell["stall_faults"] ? duration(cell["busy_stall_ns"]) : "none taken",
+		cell["stall_faults"])
 }
 
 BEGIN {
