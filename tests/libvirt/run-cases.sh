@@ -103,7 +103,9 @@ case_no-libvirtd() {
 
 case_no-qmp() {
 	configure "$RIG_SRC_URI-ro" "$RIG_DST_URI-ro"
-	start_rollbackd || return
+	# libvirt 9.0 itself loses 40 bytes for each subscription that it refuses, with any client.
+	echo 'leak:libvirt.so' >"$RIG/lsan"
+	LSAN_OPTIONS=suppressions=$RIG/lsan:print_suppressions=0 start_rollbackd || return
 	ctl status >"$RIG/status.log" 2>&1
 	grep -qi qmp "$RIG/status.log" || complain "rollbackctl status does not say that QMP events are refused"
 	observe src no-qmp && observe dst no-qmp || return
