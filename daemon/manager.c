@@ -14,7 +14,7 @@
 #define CALLS_MAX        3
 #define CALLS_QUEUED_MAX 256
 
-/* Reports held in memory while the disk refuses them: about 11 KiB each. */
+/* Reports held in memory while the disk refuses them: about 8 KiB each. */
 #define PENDING_MAX 512
 
 /* An fsync may hang; systemd's own patience at stop is longer. */
