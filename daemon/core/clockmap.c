@@ -16,7 +16,9 @@ static nsec_t distance(nsec_t a, nsec_t b)
 
 bool clockmap_update(struct clockmap *c, nsec_t monotonic, nsec_t real)
 {
-	nsec_t offset = real - monotonic;
+	nsec_t exact = real - monotonic;
+	/* Whole microseconds, as QEMU's stamps are: a mark is then the same moment in either clock, however it is rounded. */
+	nsec_t offset = exact - exact % NSEC_PER_USEC;
 	bool stepped = c->known && distance(offset, c->offset) >= CLOCKMAP_STEP_MIN;
 
 	if (!c->known)

@@ -42,7 +42,7 @@ static const char *const detail_words[LIFECYCLE_MAX][DETAILS_MAX] = {
 
 void context_init(struct context *c)
 {
-	*c = (struct context) { .job_elapsed = NSEC_INVALID };
+	*c = (struct context) { .side = SIDE_UNKNOWN, .job_elapsed = NSEC_INVALID };
 }
 
 struct event event_at_arrival(enum event_kind kind, enum stamp_source source, nsec_t arrival, nsec_t real_offset)

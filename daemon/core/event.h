@@ -69,6 +69,7 @@ struct context {
 	enum job_state job;
 	enum operation operation;
 	enum driver driver;
+	enum side side;             /* as libvirt's job has it */
 	bool incoming;              /* the process was started to receive a migration */
 	bool storage_copy;
 	nsec_t job_elapsed;         /* NSEC_INVALID unknown; resolution 1 ms */

@@ -27,5 +27,6 @@ static const char *const missing_table[MISSING_MAX] = {
 	[MISSING_PAUSED_BEFORE] = "paused-before",
 	[MISSING_JOINED_LATE] = "joined-late",
 	[MISSING_QMP_REFUSED] = "qmp-refused",
+	[MISSING_POOL_TAKEN] = "pool-taken",
 };
 STRING_TABLE_DEFINE(missing, enum missing, missing_table);

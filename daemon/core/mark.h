@@ -46,7 +46,7 @@ STRING_TABLE_DECLARE(stamp_source, enum stamp_source); /* "none" "qmp" "arrival"
 
 enum mark_flags {
 	MARK_CLAMPED     = 1 << 0, /* came after its successor and was moved back to it */
-	MARK_LATE        = 1 << 1, /* observed late: the true moment is earlier */
+	MARK_LATE        = 1 << 1, /* observed or inferred: the true moment is the same or earlier */
 	MARK_LOWER_BOUND = 1 << 2, /* what is computed from it is a lower bound */
 };
 
@@ -58,10 +58,11 @@ enum missing {
 	MISSING_PAUSED_BEFORE,  /* the owner had paused the guest before the migration */
 	MISSING_JOINED_LATE,    /* lies before we began to look */
 	MISSING_QMP_REFUSED,    /* only QMP events tell it and libvirt did not give them */
+	MISSING_POOL_TAKEN,     /* the hugepage pool did not fill again in time: others take from it */
 	MISSING_MAX,
 	MISSING_INVALID = -1,
 };
-STRING_TABLE_DECLARE(missing, enum missing); /* "not-seen" "not-measured" "not-applicable" "paused-before" "joined-late" "qmp-refused" */
+STRING_TABLE_DECLARE(missing, enum missing); /* "not-seen" "not-measured" "not-applicable" "paused-before" "joined-late" "qmp-refused" "pool-taken" */
 
 struct mark {
 	nsec_t at;         /* CLOCK_MONOTONIC; NSEC_INVALID: missing, then .missing says why */

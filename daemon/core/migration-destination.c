@@ -37,6 +37,13 @@ static unsigned failed(struct migration *m, const struct event *ev, enum cause c
 	return effects | migration_set_state(m, MIG_FAILED);
 }
 
+/* It failed while nobody watched: when, is not known. */
+static unsigned failed_unseen(struct migration *m, const struct event *ev)
+{
+	migration_mark_at(m, MARK_D2, ev->arrival, STAMP_INFERRED, NSEC_PER_SEC);
+	return failed(m, ev, CAUSE_NOT_WATCHED) | end_failed(m);
+}
+
 static unsigned on_completed(struct migration *m, const struct event *ev)
 {
 	if (m->postcopy && m->running)
@@ -150,7 +157,7 @@ static unsigned on_exit_seen(struct migration *m, const struct event *ev)
 {
 	unsigned effects = migration_mark(m, MARK_D3, ev);
 
-	effects |= migration_mark_same(m, MARK_D2, MARK_D3);
+	effects |= migration_infer(m, MARK_D2, MARK_D1, MARK_D3);
 	if (m->report.cause == CAUSE_NONE)
 		m->report.cause = CAUSE_QEMU_EXITED;
 	migration_wait(m, ev, m->patience);
@@ -169,12 +176,14 @@ static unsigned on_context(struct migration *m, const struct event *ev)
 {
 	const struct context *c = ev->context;
 
+	if (!mark_is_set(&m->report.marks[MARK_D0]))
+		report_note(&m->report, NOTE_JOINED_LATE);
 	if (!m->undecided)
 		return 0;
 	if (c->run == RUN_RUNNING)
 		return on_resume(m, ev);
 	if (c->run == RUN_OFF)
-		return failed(m, ev, CAUSE_NOT_WATCHED) | end_failed(m);
+		return failed_unseen(m, ev);
 	if (m->report.state == MIG_HANDOVER && c->run == RUN_PAUSED && c->job == JOB_NONE) {
 		if (c->paused_by_migration)
 			return migration_end(m, MIG_LEFT_PAUSED, OUTCOME_LEFT_PAUSED, CAUSE_CLIENT_VANISHED);
@@ -215,7 +224,7 @@ unsigned migration_feed_destination(struct migration *m, const struct track *t, 
 	case EVENT_POOL_UNKNOWN:
 		return end_failed(m);
 	case EVENT_MISSING:
-		return failed(m, ev, CAUSE_NOT_WATCHED) | end_failed(m);
+		return failed_unseen(m, ev);
 	case EVENT_TIMEOUT:
 		return on_timeout(m, ev);
 	case EVENT_QMP_PASS:

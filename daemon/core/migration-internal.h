@@ -11,7 +11,9 @@ unsigned migration_set_state(struct migration *m, enum mig_state state);
 /* First word counts: a mark that is set stays. */
 unsigned migration_mark(struct migration *m, enum mark_id id, const struct event *ev);
 unsigned migration_mark_at(struct migration *m, enum mark_id id, nsec_t at, enum stamp_source source, nsec_t resolution);
-unsigned migration_mark_same(struct migration *m, enum mark_id id, enum mark_id as); /* inferred */
+unsigned migration_mark_same(struct migration *m, enum mark_id id, enum mark_id as); /* one event tells both */
+/* Nothing told it: it lies between two others, and is set to the later one, with the distance as its resolution. */
+unsigned migration_infer(struct migration *m, enum mark_id id, enum mark_id before, enum mark_id after);
 void migration_unmark(struct migration *m, enum mark_id id);
 void migration_wait(struct migration *m, const struct event *ev, nsec_t patience);
 void migration_wait_for_word(struct migration *m, const struct event *ev);

@@ -30,6 +30,12 @@ static bool is_postcopy(enum mig_state s)
 	return s == MIG_POSTCOPY || s == MIG_POSTCOPY_PAUSED || s == MIG_POSTCOPY_RECOVERING;
 }
 
+/* Nobody said when it was known: after the guest had stopped, and before it was resumed. */
+static unsigned infer_failure(struct migration *m)
+{
+	return migration_infer(m, MARK_T2, has(m, MARK_TS) ? MARK_TS : MARK_T1, MARK_T3);
+}
+
 static enum outcome success(const struct migration *m)
 {
 	if (m->postcopy_recovered)
@@ -214,7 +220,7 @@ static unsigned stays(struct migration *m)
 {
 	migration_unmark(m, MARK_TE);
 	if (m->report.operation == OP_MIGRATION) {
-		migration_mark_same(m, MARK_T2, MARK_T3);
+		infer_failure(m);
 		return migration_end(m, MIG_RESUMED, OUTCOME_FAILED, CAUSE_FINISH_FAILED);
 	}
 	return migration_end(m, MIG_STAYED, OUTCOME_STAYED, CAUSE_NONE);
@@ -297,7 +303,7 @@ static unsigned on_resumed(struct migration *m, const struct event *ev)
 	if (in_precopy(m))
 		return on_resume(m, ev);
 	m->running = true;
-	effects = migration_mark(m, MARK_T3, ev) | migration_mark_same(m, MARK_T2, MARK_T3);
+	effects = migration_mark(m, MARK_T3, ev) | infer_failure(m);
 	if (m->report.cause == CAUSE_NONE)
 		m->report.cause = CAUSE_JOB_ENDED;
 	return effects | end_rolled_back(m, NULL);
@@ -357,7 +363,7 @@ static unsigned over_and_running(struct migration *m, const struct event *ev)
 		return stays(m);
 	if (m->report.cause == CAUSE_NONE)
 		m->report.cause = seen || !m->qmp ? CAUSE_JOB_ENDED : CAUSE_NOT_WATCHED;
-	migration_mark_same(m, MARK_T2, MARK_T3);
+	infer_failure(m);
 	effects = end_rolled_back(m, has(m, MARK_T3) || m->report.paused ? NULL : ev);
 	/* The end is when we found it over, not when it was. */
 	if (mark_is_set(te)) {
@@ -408,14 +414,14 @@ static unsigned on_context(struct migration *m, const struct event *ev)
 	unsigned effects = job_began(m, ev) | join_late(m, ev);
 
 	if (!m->undecided && m->qmp)
-		return effects & ~(unsigned) MIGRATION_LOOK;
+		return effects;
 	if (c->run == RUN_OFF)
 		return effects | over_and_gone(m);
 	if (c->job == JOB_NONE && c->run == RUN_RUNNING)
 		return effects | over_and_running(m, ev);
 	if (c->job == JOB_NONE && c->run == RUN_PAUSED)
 		return effects | over_and_paused(m);
-	return (effects | still_under_way(m, ev)) & ~(unsigned) MIGRATION_LOOK;
+	return effects | still_under_way(m, ev);
 }
 
 static unsigned on_timeout(struct migration *m, const struct event *ev)
@@ -444,7 +450,10 @@ unsigned migration_feed_source(struct migration *m, const struct track *t, const
 		return 0;
 	case EVENT_ITERATION:
 		m->was_active = true;
-		return m->qmp ? 0 : join_late(m, ev) | migration_set_state(m, MIG_PRECOPY);
+		if (m->qmp)
+			return 0;
+		/* The last iteration's event comes after SUSPENDED: it does not lead back. */
+		return join_late(m, ev) | (m->report.state == MIG_SETUP ? migration_set_state(m, MIG_PRECOPY) : 0);
 	case EVENT_LIFECYCLE:
 		return on_lifecycle(m, ev);
 	case EVENT_CONTEXT:

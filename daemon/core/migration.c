@@ -25,8 +25,8 @@ unsigned migration_mark_at(struct migration *m, enum mark_id id, nsec_t at, enum
 	if (mark_is_set(k))
 		return 0;
 	*k = (struct mark) { .at = at, .source = source, .resolution = resolution };
-	/* Events of libvirt and arrival times come after the fact; a mark from one is late by an unknown amount. */
-	if (source == STAMP_ARRIVAL || source == STAMP_LIFECYCLE)
+	/* Everything but QEMU's stamp and libvirt's own count comes after the fact, by an unknown amount. */
+	if (source != STAMP_QMP && source != STAMP_JOB)
 		k->flags = MARK_LATE;
 	return MIGRATION_CHANGED;
 }
@@ -40,7 +40,15 @@ unsigned migration_mark_same(struct migration *m, enum mark_id id, enum mark_id 
 {
 	const struct mark *k = &m->report.marks[as];
 
-	return mark_is_set(k) ? migration_mark_at(m, id, k->at, STAMP_INFERRED, k->resolution) : 0;
+	return mark_is_set(k) ? migration_mark_at(m, id, k->at, k->source, k->resolution) : 0;
+}
+
+unsigned migration_infer(struct migration *m, enum mark_id id, enum mark_id before, enum mark_id after)
+{
+	const struct mark *a = &m->report.marks[before], *b = &m->report.marks[after];
+	nsec_t span = mark_is_set(a) && mark_is_set(b) && b->at > a->at ? b->at - a->at : NSEC_PER_SEC;
+
+	return mark_is_set(b) ? migration_mark_at(m, id, b->at, STAMP_INFERRED, span) : 0;
 }
 
 void migration_unmark(struct migration *m, enum mark_id id)
@@ -104,6 +112,8 @@ static enum missing why_missing(const struct report *r, enum mark_id id)
 		return MISSING_JOINED_LATE;
 	if (report_has_note(r, NOTE_QMP_REFUSED) && id <= MARK_T3)
 		return MISSING_QMP_REFUSED;
+	if (id == MARK_D4 && mark_is_set(&r->marks[MARK_D3]))
+		return MISSING_POOL_TAKEN;
 	return MISSING_NOT_SEEN;
 }
 
@@ -164,6 +174,7 @@ void migration_begin(struct migration *m, const struct track *t, const struct ev
 	};
 	report_init(r);
 	r->side = track_side(t, ev);
+	m->running = m->running && r->side != SIDE_DESTINATION;
 	r->state = MIG_SETUP;
 	r->real_offset = ev->real_offset;
 	if (t->restored)
@@ -284,7 +295,9 @@ static void settle_side(struct report *r, const struct context *c)
 {
 	if (r->side != SIDE_UNKNOWN)
 		return;
-	if (c->run == RUN_RUNNING || !c->incoming)
+	if (c->side != SIDE_UNKNOWN)
+		r->side = c->side;
+	else if (c->run == RUN_RUNNING || !c->incoming)
 		r->side = SIDE_SOURCE;
 }
 

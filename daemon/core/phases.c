@@ -34,7 +34,9 @@ static void add_known(struct chain *c, enum phase_id id, enum mark_id from, enum
 
 	p->known = true;
 	p->usec = usec_of(c->r, to) - usec_of(c->r, from);
-	p->lower_bound = (a->flags | b->flags) & MARK_LOWER_BOUND;
+	/* A late beginning makes it too short, a late end too long; both late, it may be either. */
+	p->lower_bound = (a->flags | b->flags) & MARK_LOWER_BOUND || ((a->flags & MARK_LATE) && !(b->flags & MARK_LATE));
+	p->upper_bound = !p->lower_bound && (b->flags & MARK_LATE) && !(a->flags & MARK_LATE);
 	if (c->out->first == MARK_INVALID)
 		c->out->first = from;
 	c->out->last = to;
@@ -66,6 +68,13 @@ static bool step(struct chain *c, enum phase_id id, enum mark_id *from, const en
 	step(c, id, from, (const enum mark_id[]) { __VA_ARGS__ }, \
 	     sizeof((const enum mark_id[]) { __VA_ARGS__ }) / sizeof(enum mark_id))
 
+/* A phase that had begun and whose end nothing told: listed, with the reason that its end mark gives. */
+static void step_or_say(struct chain *c, enum phase_id id, const enum mark_id *from, bool stepped, enum mark_id to)
+{
+	if (!stepped && is_set(c->r, *from))
+		add_missing(c, id, *from, to, c->r->marks[to].missing);
+}
+
 static bool before(const struct report *r, enum mark_id a, enum mark_id b)
 {
 	return is_set(r, a) && is_set(r, b) && r->marks[a].at < r->marks[b].at;
@@ -86,9 +95,9 @@ static void source_head(struct chain *c, enum mark_id *at)
 		return;
 	if (suspended_in_precopy(c->r)) {
 		STEP(c, PHASE_PRECOPY, at, MARK_T1);
-		STEP(c, PHASE_PAUSED_PRECOPY, at, MARK_TS, MARK_T2, MARK_T3, MARK_TE);
+		step_or_say(c, PHASE_PAUSED_PRECOPY, at, STEP(c, PHASE_PAUSED_PRECOPY, at, MARK_TS, MARK_T2, MARK_T3, MARK_TE), MARK_T2);
 	} else {
-		STEP(c, PHASE_PRECOPY, at, MARK_TS, MARK_T2, MARK_TE);
+		step_or_say(c, PHASE_PRECOPY, at, STEP(c, PHASE_PRECOPY, at, MARK_TS, MARK_T2, MARK_TE), MARK_T2);
 	}
 }
 
@@ -110,8 +119,9 @@ static void source_tail(struct chain *c, enum mark_id *at)
 	}
 	if (c->r->outcome == OUTCOME_SETUP_FAILED)
 		return;
+	/* Without a pause it begins where the migration ends. */
 	if (!STEP(c, PHASE_RECOVER, at, MARK_T5))
-		add_missing(c, PHASE_RECOVER, MARK_T4, MARK_T5, t5->missing);
+		add_missing(c, PHASE_RECOVER, c->r->paused ? MARK_T4 : MARK_TE, MARK_T5, t5->missing);
 }
 
 static bool by_postcopy(const struct report *r)
@@ -127,7 +137,7 @@ static void source_phases(struct chain *c)
 	if (at == MARK_TS && by_postcopy(c->r))
 		STEP(c, PHASE_POSTCOPY, &at, MARK_TE);
 	else if (at == MARK_TS)
-		STEP(c, PHASE_SWITCHOVER, &at, MARK_T2, MARK_T3, MARK_TE);
+		step_or_say(c, PHASE_SWITCHOVER, &at, STEP(c, PHASE_SWITCHOVER, &at, MARK_T2, MARK_T3, MARK_TE), MARK_T2);
 	if (at == MARK_T2)
 		STEP(c, PHASE_ABORT, &at, MARK_T3, MARK_TE);
 	source_tail(c, &at);
@@ -142,10 +152,10 @@ static void destination_phases(struct chain *c)
 		at = is_set(c->r, MARK_D1) ? MARK_D1 : MARK_D2;
 	if (at == MARK_D1)
 		STEP(c, PHASE_RECEIVE, &at, MARK_D2, MARK_TE);
-	if (at == MARK_D2) {
-		STEP(c, PHASE_CLEANUP, &at, MARK_D3);
-		STEP(c, PHASE_POOL, &at, MARK_D4);
-	}
+	if (at == MARK_D2)
+		step_or_say(c, PHASE_CLEANUP, &at, STEP(c, PHASE_CLEANUP, &at, MARK_D3), MARK_D3);
+	if (at == MARK_D3)
+		step_or_say(c, PHASE_POOL, &at, STEP(c, PHASE_POOL, &at, MARK_D4), MARK_D4);
 }
 
 static enum missing why_no_blackout(const struct report *r)

@@ -11,7 +11,7 @@ struct phase {
 	enum phase_id id;
 	enum mark_id from, to;  /* MARK_INVALID when unknown */
 	bool known;             /* false: .missing says why */
-	bool lower_bound;
+	bool lower_bound, upper_bound; /* the true duration is this or longer, or shorter */
 	enum missing missing;
 	uint64_t usec;
 };

@@ -160,6 +160,8 @@ enum side track_side(const struct track *t, const struct event *ev)
 		return SIDE_DESTINATION;
 	if (ev->kind != EVENT_CONTEXT)
 		return SIDE_SOURCE;
+	if (ev->context->side != SIDE_UNKNOWN)
+		return ev->context->side;
 	if (ev->context->run == RUN_RUNNING || !ev->context->incoming)
 		return SIDE_SOURCE;
 	return SIDE_UNKNOWN;

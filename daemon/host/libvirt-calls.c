@@ -93,12 +93,32 @@ static bool read_status(const struct look *l, const struct qemu_process *q, stru
 	return !q->pid || ret_->pid == q->pid;
 }
 
+/* Of two processes of one UUID here the one that waits for memory is the arriving one: a destination is paused all the time, a
+ * source for moments. */
+static int find_process(const struct look *l, struct qemu_process *ret_)
+{
+	const struct context *c = &l->found;
+
+	if (l->side == SIDE_UNKNOWN && c->run == RUN_PAUSED && c->paused_by_migration &&
+	    procfs_find_qemu(l->proc, l->uuid, SIDE_DESTINATION, ret_) == 0)
+		return 0;
+	return procfs_find_qemu(l->proc, l->uuid, l->side, ret_);
+}
+
 static void look_at_process(struct look *l)
 {
 	struct qemu_process q = { 0 };
 	struct context *c = &l->found;
 	struct status_xml s;
-	int r = procfs_find_qemu(l->proc, l->uuid, l->side, &q);
+	int r = find_process(l, &q);
+
+	/* First of all: a job that ends meanwhile takes its traces along. */
+	if (read_status(l, &q, &s)) {
+		c->job = s.job;
+		c->operation = s.operation;
+		c->driver = s.driver;
+		c->side = s.side;
+	}
 
 	if (r < 0) {
 		snprintf(c->backing.reason, sizeof(c->backing.reason), "QEMU process not found: %s", strerror(-r));
@@ -108,11 +128,6 @@ static void look_at_process(struct look *l)
 		c->memory_bytes = q.memory_bytes;
 		procfs_backing(l->proc, q.pid, &c->backing);
 	}
-	if (!read_status(l, &q, &s))
-		return;
-	c->job = s.job;
-	c->operation = s.operation;
-	c->driver = s.driver;
 }
 
 static void look_run(void *data)

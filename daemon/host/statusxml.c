@@ -47,6 +47,10 @@ static void on_job(struct status_xml *s, const char *async, const char *flags)
 		return;
 	s->job = JOB_ACTIVE;
 	s->operation = job_operation(async);
+	if (strcmp(async, "migration in") == 0)
+		s->side = SIDE_DESTINATION;
+	if (strcmp(async, "migration out") == 0)
+		s->side = SIDE_SOURCE;
 	if (strcmp(async, "migration out") == 0)
 		s->driver = flags && strtoul(flags, NULL, 0) & FLAG_PEER2PEER ? DRIVER_P2P : DRIVER_DIRECT;
 }
@@ -94,7 +98,7 @@ static void on_text(GMarkupParseContext *ctx, const char *text, size_t n, void *
 int status_xml_parse(const char *text, size_t n, struct status_xml *ret_)
 {
 	static const GMarkupParser parser = { .start_element = on_start, .end_element = on_end, .text = on_text };
-	struct status_xml s = { 0 };
+	struct status_xml s = { .side = SIDE_UNKNOWN };
 	struct walk w = { .out = &s };
 	GMarkupParseContext *ctx = g_markup_parse_context_new(&parser, 0, &w, NULL);
 	bool ok = g_markup_parse_context_parse(ctx, text, (gssize) n, NULL) && g_markup_parse_context_end_parse(ctx, NULL);

@@ -14,6 +14,7 @@
 struct status_xml {
 	enum job_state job;
 	enum operation operation;
+	enum side side;            /* of a migration */
 	enum driver driver;
 	pid_t pid;                 /* 0 unknown */
 	char uuid[REPORT_UUID_LEN + 1];

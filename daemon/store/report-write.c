@@ -231,6 +231,7 @@ static struct json_object *make_phase(struct make *m, const struct phase *p)
 	if (p->known) {
 		put_count(m, o, "us", p->usec);
 		put_bool(m, o, "lower_bound", p->lower_bound);
+		put_bool(m, o, "upper_bound", p->upper_bound);
 	} else {
 		put_null(m, o, "us");
 		put_text(m, o, "reason", missing_to_string(p->missing));

@@ -141,6 +141,7 @@ static void test_status_file(void)
 	g_assert_cmpint(s.job, ==, JOB_ACTIVE);
 	g_assert_cmpint(s.operation, ==, OP_MIGRATION);
 	g_assert_cmpint(s.driver, ==, DRIVER_P2P);
+	g_assert_cmpint(s.side, ==, SIDE_SOURCE);
 	g_assert_cmpstr(s.uuid, ==, UUID);
 	s = parse_status("<domstatus pid='1'><job type='none' async='migration out' flags='0x1'/></domstatus>", 0);
 	g_assert_cmpint(s.driver, ==, DRIVER_DIRECT);

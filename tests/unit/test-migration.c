@@ -441,6 +441,65 @@ static void test_without_qmp(void)
 	g_assert_true(report_has_note(&g.last, NOTE_QMP_REFUSED));
 }
 
+/* The last iteration is told after SUSPENDED. */
+static void test_without_qmp_late_iteration(void)
+{
+	struct guest g = { 0 };
+	struct event it = at(10, EVENT_ITERATION, STAMP_LIFECYCLE);
+
+	connection(&g, 1, true, false);
+	found(&g, 1, RUN_RUNNING, JOB_NONE, OP_UNKNOWN);
+	it.iteration = 1;
+	feed(&g, &it);
+	lifecycle(&g, 15, LIFECYCLE_SUSPENDED, SUSPENDED_MIGRATED);
+	it = at(15.1, EVENT_ITERATION, STAMP_LIFECYCLE);
+	it.iteration = 2;
+	feed(&g, &it);
+	lifecycle(&g, 17, LIFECYCLE_RESUMED, RESUMED_MIGRATED);
+	assert_end(&g, MIG_RESUMED, OUTCOME_FAILED, CAUSE_JOB_ENDED);
+	g_assert_true(g.last.paused);
+	assert_mark(&g.last, MARK_T1, 15);
+}
+
+/* Post-copy on a slow host: all is there before the guest runs. */
+static void test_destination_completed_before_resume(void)
+{
+	struct guest g = { 0 };
+
+	connection(&g, 1, true, true);
+	qmp(&g, 10, QMP_SETUP);
+	qmp(&g, 10.1, QMP_ACTIVE);
+	qmp(&g, 12, QMP_POSTCOPY_ACTIVE);
+	qmp(&g, 13, QMP_COMPLETED);
+	g_assert_cmpuint(g.ended, ==, 0);
+	say(&g, 13.5, EVENT_QMP_RESUME);
+	assert_end(&g, MIG_COMPLETED, OUTCOME_POSTCOPY, CAUSE_NONE);
+	assert_mark(&g.last, MARK_TE, 13.5);
+}
+
+/* Joined in mid-flight on the destination: libvirt's job says which side it is. */
+static void test_late_join_of_a_destination(void)
+{
+	struct guest g = { 0 };
+	struct context c;
+	struct event ev = at(50.1, EVENT_CONTEXT, STAMP_JOB);
+
+	connection(&g, 50, true, true);
+	context_init(&c);
+	c.run = RUN_PAUSED;
+	c.paused_by_migration = c.incoming = true;
+	c.job = JOB_ACTIVE;
+	c.operation = OP_MIGRATION;
+	c.side = SIDE_DESTINATION;
+	ev.context = &c;
+	feed(&g, &ev);
+	g_assert_cmpuint(g.begun, ==, 1);
+	g_assert_cmpint(g.m.report.side, ==, SIDE_DESTINATION);
+	qmp(&g, 55, QMP_FAILED);
+	assert_mark(&g.m.report, MARK_D2, 55);
+	g_assert_true(report_has_note(&g.m.report, NOTE_JOINED_LATE));
+}
+
 static void test_without_qmp_cancel(void)
 {
 	struct guest g = { 0 };
@@ -587,6 +646,9 @@ int main(int argc, char **argv)
 	TEST("completed, then gone while nobody watched", test_completed_then_gone);
 	TEST("adopted after a restart of the daemon", test_adopted_after_restart);
 	TEST("without QMP events", test_without_qmp);
+	TEST("without QMP events the last iteration leads nowhere", test_without_qmp_late_iteration);
+	TEST("destination: completed before RESUME", test_destination_completed_before_resume);
+	TEST("joined late on the destination", test_late_join_of_a_destination);
 	TEST("without QMP events a cancel is found by asking", test_without_qmp_cancel);
 	TEST("a new setup supersedes", test_superseded);
 	TEST("late lifecycle events open no second migration", test_lifecycle_opens_no_second);
