@@ -63,6 +63,8 @@ static char *parse_option(char **argv, int argc, int *i, const struct option_spe
 			return xprintf("--%s needs a value: --%s=%s", spec->name, spec->name, spec->value);
 		value = argv[++*i];
 	}
+	if (spec->value && !spec->many && args_has(out, spec->name))
+		return xprintf("--%s is given twice: expected one %s", spec->name, spec->value);
 	give(out, spec, value);
 	return NULL;
 }

@@ -14,6 +14,7 @@ struct option_spec {
 	char letter;       /* 0: none */
 	const char *value; /* what the value is called in the help; NULL: a flag */
 	const char *help;
+	bool many;         /* its value may be given more than once */
 };
 
 struct option_given {

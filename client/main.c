@@ -21,12 +21,12 @@ static const struct verb *const verbs[] = { &verb_list, &verb_show, &verb_watch,
 #define N_VERBS (sizeof verbs / sizeof verbs[0])
 
 static const struct option_spec global_options[] = {
-	{ "json", 'j', NULL, "one JSON document instead of text (watch: one a line)" },
-	{ "address", 0, "ADDRESS", "use the bus at this D-Bus address" },
-	{ "user", 0, NULL, "use the user's bus instead of the system's" },
-	{ "color", 0, "WHEN", "auto (default; NO_COLOR is respected), always or never" },
-	{ "help", 'h', NULL, "this help; behind a verb, the verb's" },
-	{ "version", 0, NULL, "print the version" },
+	{ "json", 'j', NULL, "one JSON document instead of text (watch: one a line)", false },
+	{ "address", 0, "ADDRESS", "use the bus at this D-Bus address", false },
+	{ "user", 0, NULL, "use the user's bus instead of the system's", false },
+	{ "color", 0, "WHEN", "auto (default; NO_COLOR is respected), always or never", false },
+	{ "help", 'h', NULL, "this help; behind a verb, the verb's", false },
+	{ "version", 0, NULL, "print the version", false },
 	{ 0 },
 };
 

@@ -11,11 +11,11 @@
 #include "text.h"
 
 static const struct option_spec options[] = {
-	{ "connect", 'c', "URI", "ask this libvirt instead of those of the configuration file; may be repeated" },
-	{ "config", 0, "FILE", "read libvirt URIs from FILE instead of /etc/rollbackd/rollbackd.conf" },
-	{ "proc", 0, "DIR", "look at DIR instead of /proc (a container's view of the host's, a test)" },
-	{ "sys", 0, "DIR", "look at DIR instead of /sys" },
-	{ "dev", 0, "DIR", "look at DIR instead of /dev" },
+	{ "connect", 'c', "URI", "ask this libvirt instead of those of the configuration file; may be repeated", true },
+	{ "config", 0, "FILE", "read libvirt URIs from FILE instead of /etc/rollbackd/rollbackd.conf", false },
+	{ "proc", 0, "DIR", "look at DIR instead of /proc (a container's view of the host's, a test)", false },
+	{ "sys", 0, "DIR", "look at DIR instead of /sys", false },
+	{ "dev", 0, "DIR", "look at DIR instead of /dev", false },
 	{ 0 },
 };
 

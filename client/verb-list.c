@@ -1,5 +1,6 @@
 /* SPDX-FileCopyrightText: The rollbackd authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +16,12 @@
 #define LIST_DEFAULT 50
 
 static const struct option_spec options[] = {
-	{ "domain", 'd', "NAME|UUID", "only this domain (exact name or UUID)" },
-	{ "since", 'S', "WHEN", "only what began at or after WHEN: 2026-11-30T18:00:00Z, \"2026-11-30 18:00\", 2h, \"1d 4h\", today, yesterday" },
+	{ "domain", 'd', "NAME|UUID", "only this domain (exact name or UUID)", false },
+	{ "since", 'S', "WHEN", "only what began at or after WHEN: 2026-11-30T18:00:00Z, \"2026-11-30 18:00\", 2h, \"1d 4h\", today, yesterday", false },
 	{ "outcome", 'o', "OUTCOME", "only this outcome, may be repeated: completed, postcopy, postcopy-recovered, failed, cancelled, setup-failed, "
-				     "completed-but-here, left-paused, postcopy-failed, guest-gone, lost; \"live\" for what is under way" },
-	{ "side", 's', "SIDE", "only this side: source, destination or unknown" },
-	{ "limit", 'n', "N", "at most N finished reports (50 unless given); 0 is all of them" },
+				     "completed-but-here, left-paused, postcopy-failed, guest-gone, lost; \"live\" for what is under way", true },
+	{ "side", 's', "SIDE", "only this side, may be repeated: source, destination or unknown", true },
+	{ "limit", 'n', "N", "at most N finished reports (50 unless given); 0 is all of them", false },
 	{ 0 },
 };
 
@@ -92,7 +93,7 @@ static int read_request(struct ctl *c, const struct args *a, struct request *q)
 	if (limit && !when_parse_number(limit, 0, UINT32_MAX, &q->limit)) {
 		_cleanup_free_ char *safe = text_safe(limit);
 
-		return ctl_fail(c, CTL_USAGE, "--limit: \"%s\" is not a whole number (0 is all)", safe);
+		return ctl_fail(c, CTL_USAGE, "--limit: \"%s\" is not a whole number from 0 to %" PRIu32 " (0 is all)", safe, UINT32_MAX);
 	}
 	return CTL_OK;
 }

@@ -12,8 +12,8 @@
 #include "when.h"
 
 static const struct option_spec options[] = {
-	{ "timeline", 't', NULL, "also every event in order of arrival" },
-	{ "one-side", '1', NULL, "only the report itself, not the other side's" },
+	{ "timeline", 't', NULL, "also every event in order of arrival", false },
+	{ "one-side", '1', NULL, "only the first of the two reports when both sides were watched", false },
 	{ 0 },
 };
 
@@ -64,8 +64,8 @@ static char *lower(const char *s)
 	return l;
 }
 
-/* The domain's newest report: what is under way, else the newest on record. Of two sides that ended together the source is
- * the one to begin with; the other follows anyway. *ret_id is NULL when there is none. */
+/* The domain's newest report: what is under way, else the newest on record. It may be either side of the newest migration.
+ * *ret_id is NULL when there is none. */
 static int newest_of(struct ctl *c, sd_bus *bus, const char *domain, char **ret_id)
 {
 	struct report_filter f = { .domain = domain };
@@ -106,7 +106,7 @@ static int resolve_domain(struct ctl *c, sd_bus *bus, enum kind kind, const char
 }
 
 /* Could be an id and a name at once: both are looked for, and finding both is ambiguous. */
-static int resolve_either(struct ctl *c, sd_bus *bus, const char *word, struct json_object **ret_)
+static int resolve_either(struct ctl *c, sd_bus *bus, const char *word, struct json_object **ret_, bool *ret_by_id)
 {
 	_cleanup_free_ char *newest = NULL, *safe = text_safe(word);
 	int by_id = report_get(c, bus, word, ret_), r;
@@ -120,12 +120,14 @@ static int resolve_either(struct ctl *c, sd_bus *bus, const char *word, struct j
 		return r;
 	if (by_id == CTL_OK && newest)
 		return ctl_fail(c, CTL_USAGE, "\"%s\" is both a report and a domain: say id:%s or name:%s", safe, safe, safe);
+	*ret_by_id = by_id == CTL_OK;
 	if (by_id == CTL_OK)
 		return CTL_OK;
 	return newest ? report_get(c, bus, newest, ret_) : no_such(c, "no report and no domain", word);
 }
 
-static int resolve(struct ctl *c, sd_bus *bus, const char *word, struct json_object **ret_)
+/* *ret_by_id: that very report is meant, not a migration of which it is one side. */
+static int resolve(struct ctl *c, sd_bus *bus, const char *word, struct json_object **ret_, bool *ret_by_id)
 {
 	_cleanup_free_ char *id = NULL;
 	enum kind kind = word ? split_prefix(&word) : KIND_ANY;
@@ -136,10 +138,11 @@ static int resolve(struct ctl *c, sd_bus *bus, const char *word, struct json_obj
 
 		return ctl_fail(c, CTL_USAGE, "\"%s\" is not a report's id: expected 4 to 16 digits 0-9a-f", safe);
 	}
+	*ret_by_id = kind == KIND_ID;
 	if (kind == KIND_ID)
 		return report_get(c, bus, word, ret_);
 	if (word && kind == KIND_ANY && is_hex(word, 4, 16))
-		return resolve_either(c, bus, word, ret_);
+		return resolve_either(c, bus, word, ret_, ret_by_id);
 	r = word ? resolve_domain(c, bus, kind, word, &id) : newest_of(c, bus, NULL, &id);
 	if (r == CTL_OK && !id)
 		return ctl_fail(c, CTL_NO_SUCH, "no migration on record");
@@ -239,24 +242,31 @@ static void print(struct ctl *c, struct json_object *report, struct json_object 
 	ctl_print_json(c, o, false);
 }
 
+static void swap(struct json_object **a, struct json_object **b)
+{
+	struct json_object *was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
 static int run(struct ctl *c, const struct args *a)
 {
 	_cleanup_json_ struct json_object *report = NULL, *other = NULL;
 	_cleanup_bus_ sd_bus *bus = NULL;
+	bool by_id = false, one_side = args_has(a, "one-side");
 	int r = bus_open(c, &bus);
 
 	if (r == CTL_OK)
-		r = resolve(c, bus, a->n_words ? a->words[0] : NULL, &report);
-	if (r == CTL_OK && !args_has(a, "one-side"))
+		r = resolve(c, bus, a->n_words ? a->words[0] : NULL, &report, &by_id);
+	if (r == CTL_OK && !(by_id && one_side))
 		r = find_other(c, bus, report, &other);
 	if (r != CTL_OK)
 		return r;
-	/* Asked for by its domain, a migration is told from its source on. */
-	if (other && !args_has(a, "one-side") && strcmp(json_text_or(other, "side", ""), "source") == 0 &&
-	    (a->n_words == 0 || strncmp(a->words[0], "id:", 3) != 0) && !(a->n_words && is_hex(a->words[0], 4, 16)))
-		print(c, other, report, args_has(a, "timeline"));
-	else
-		print(c, report, other, args_has(a, "timeline"));
+	/* A migration is told from its source on; a report asked for by its id comes first whatever its side. */
+	if (!by_id && other && strcmp(json_text_or(other, "side", ""), "source") == 0)
+		swap(&report, &other);
+	print(c, report, one_side ? NULL : other, args_has(a, "timeline"));
 	return CTL_OK;
 }
 
@@ -265,11 +275,12 @@ const struct verb verb_show = {
 	.words = "[ID|DOMAIN]",
 	.max_words = 1,
 	.summary = "One migration: its phases, marks, backing and what was lost",
-	.help = "DOMAIN (a name or UUID) means its newest report; nothing means the newest of all. id:, uuid: and name:\n"
-		"in front say exactly what is meant. When this rollbackd also watched the other side, both are shown.\n"
+	.help = "DOMAIN (a name or UUID) means its newest migration; nothing means the newest of all. id:, uuid: and name:\n"
+		"in front say exactly what is meant. When this rollbackd watched both sides of the migration, both reports\n"
+		"are shown: the source's first, or the one that ID names.\n"
 		"\n"
 		"Phases are drawn where they lie in time; a thin stroke is shorter than one cell. A figure behind \">=\" is a\n"
-		"lower bound; what has no figure says why.\n",
+		"lower bound, behind \"<=\" an upper bound; what has no figure says why.\n",
 	.examples = "  rollbackctl show guest1\n"
 		    "  rollbackctl show id:6f1d0c9a --timeline\n"
 		    "  rollbackctl show guest1 --json | jq '.report.phases[] | {name, us}'\n",

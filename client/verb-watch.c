@@ -14,8 +14,8 @@
 #define BACKOFF_MOST (5 * SEC_USEC)
 
 static const struct option_spec options[] = {
-	{ "once", '1', NULL, "leave after the first migration that finishes" },
-	{ "progress", 'p', NULL, "ask how far pre-copy is, once a second, also when the output is no terminal" },
+	{ "once", '1', NULL, "leave after the first migration that finishes", false },
+	{ "progress", 'p', NULL, "ask how far pre-copy is, once a second, also when the output is no terminal", false },
 	{ 0 },
 };
 
@@ -86,6 +86,10 @@ static int prepare(struct watch *w)
 		r = sd_event_add_time(w->event, &w->reconnect, CLOCK_MONOTONIC, UINT64_MAX, 0, on_reconnect, w);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(w->reconnect, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time(w->event, &w->doubt, CLOCK_MONOTONIC, UINT64_MAX, 0, watch_on_doubt, w);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(w->doubt, SD_EVENT_OFF);
 	if (r >= 0 && w->progress)
 		r = sd_event_add_time(w->event, &w->ask, CLOCK_MONOTONIC, monotonic() + SEC_USEC, 0, on_second, w);
 	return r;
@@ -100,6 +104,7 @@ static void done(struct watch *w)
 	watch_disconnect(w);
 	sd_event_source_unref(w->reconnect);
 	sd_event_source_unref(w->ask);
+	sd_event_source_unref(w->doubt);
 	sd_event_unref(w->event);
 }
 
@@ -136,7 +141,8 @@ const struct verb verb_watch = {
 	.summary = "Migrations as they happen, one line a change",
 	.help = "Tells each change of state and each mark as it comes, and draws how far pre-copy is (rollbackd asks libvirt\n"
 		"for that, never while the guest is paused). Waits while rollbackd or the bus is away, and catches up when it is\n"
-		"back. Ends on ^C with exit code 0.\n",
+		"back: what was under way when rollbackd was restarted goes on once rollbackd is connected to libvirt again, and\n"
+		"is said to be lost track of (exit code 1 with --once) when it does not. Ends on ^C with exit code 0.\n",
 	.examples = "  rollbackctl watch\n"
 		    "  rollbackctl watch --once --json | jq 'select(.event == \"finished\")'\n",
 	.options = options,

@@ -17,7 +17,7 @@ const char *item_text(const struct item *it, const char *property)
 	return json_text_or(it->properties, property, "");
 }
 
-static struct item *find(struct watch *w, const char *id)
+struct item *watch_find(struct watch *w, const char *id)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->items[i]->id, id) == 0)
@@ -72,10 +72,13 @@ static void merge(struct watch *w, struct item *it, struct json_object *changed)
 {
 	struct json_object *before = it->properties;
 	bool state = differs(before, changed, "State") || differs(before, changed, "Phase");
+	bool kind = differs(before, changed, "Operation");
 	struct json_object *old_marks = json_object_get(json_at(before, "Marks"));
 
 	json_object_object_foreach(changed, key, value)
 		json_object_object_add(before, key, json_object_get(value));
+	if (kind)
+		watch_tell_kind(w, it);
 	tell_new_marks(w, it, old_marks, json_at(changed, "Marks"));
 	if (state)
 		watch_tell_state(w, it);
@@ -86,10 +89,12 @@ static void merge(struct watch *w, struct item *it, struct json_object *changed)
 /* News about a migration, known or not. Takes properties. */
 static void take_in(struct watch *w, const char *id, struct json_object *properties, bool late)
 {
-	struct item *it = find(w, id);
+	struct item *it = watch_find(w, id);
 
 	if (it) {
 		it->seen = true;
+		it->doubtful = false;
+		it->up_since = 0;
 		merge(w, it, properties);
 		return;
 	}
@@ -105,79 +110,12 @@ static void take_in(struct watch *w, const char *id, struct json_object *propert
 	tell_new_marks(w, it, NULL, json_at(properties, "Marks"));
 }
 
-static struct json_object *parse_reply(sd_bus_message *reply)
-{
-	struct json_object *o;
-	const char *text;
-
-	if (sd_bus_message_is_method_error(reply, NULL) || sd_bus_message_read(reply, "s", &text) < 0)
-		return NULL;
-	o = json_tokener_parse(text);
-	if (!json_object_is_type(o, json_type_object)) {
-		json_object_put(o);
-		return NULL;
-	}
-	return o;
-}
-
-/* What GetReport was asked for: the item may be gone by the time of the answer. */
-struct ending {
-	struct watch *w;
-	char *id, *outcome;
-};
-
-static void ending_free(void *p)
-{
-	struct ending *e = p;
-
-	free(e->id);
-	free(e->outcome);
-	free(e);
-}
-
 /* The daemon or the bus went away before the answer. */
-static bool is_loss(sd_bus_message *reply)
+bool watch_is_loss(sd_bus_message *reply)
 {
 	return sd_bus_message_is_method_error(reply, NULL) &&
 	       (bus_error_is_absence(sd_bus_message_get_error(reply)) || sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY) ||
 		sd_bus_message_is_method_error(reply, SD_BUS_ERROR_DISCONNECTED));
-}
-
-static int on_report(sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	struct ending *e = userdata;
-	struct item *it = find(e->w, e->id);
-	_cleanup_json_ struct json_object *report = parse_reply(reply);
-
-	(void) error;
-	if (it && is_loss(reply)) {
-		it->ending = false; /* asked again once rollbackd is back */
-		return 0;
-	}
-	watch_tell_finished(e->w, e->id, e->outcome, it, report);
-	if (it)
-		watch_forget(e->w, it);
-	if (e->w->once)
-		sd_event_exit(e->w->event, CTL_OK);
-	return 0;
-}
-
-static void ask_for_report(struct watch *w, const char *id, const char *outcome)
-{
-	struct ending *e = xcalloc(1, sizeof *e);
-	struct item *it = find(w, id);
-	sd_bus_slot *slot = NULL;
-
-	*e = (struct ending) { .w = w, .id = xstrdup(id), .outcome = xstrdup(outcome) };
-	if (it)
-		it->ending = true;
-	if (sd_bus_call_method_async(w->bus, &slot, RBD_BUS_NAME, RBD_PATH_MANAGER, RBD_IFACE_MANAGER, "GetReport", on_report, e, "s", id) < 0) {
-		ending_free(e);
-		return;
-	}
-	sd_bus_slot_set_destroy_callback(slot, ending_free);
-	sd_bus_slot_set_floating(slot, 1);
-	sd_bus_slot_unref(slot);
 }
 
 /* a{sa{sv}} at the message's position: the Migration interface's properties, or NULL when there are none. */
@@ -213,12 +151,12 @@ static void read_object(struct watch *w, sd_bus_message *m, bool late, int *r)
 		json_object_put(properties);
 }
 
-/* Those that were known and are not listed ended while nobody listened. */
+/* Those that were known and are not listed ended while nobody listened, or are yet to be taken over. */
 static void end_unlisted(struct watch *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (!w->items[i]->seen && !w->items[i]->ending)
-			ask_for_report(w, w->items[i]->id, "");
+			watch_ask_for_report(w, w->items[i]->id, "");
 }
 
 static int on_listing(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -228,7 +166,7 @@ static int on_listing(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 	(void) error;
 	if (sd_bus_message_is_method_error(m, NULL)) {
-		if (is_loss(m)) {
+		if (watch_is_loss(m)) {
 			watch_tell_waiting(w, WAIT_DAEMON);
 			return 0;
 		}
@@ -255,6 +193,7 @@ static int list(struct watch *w)
 	for (size_t i = 0; i < w->n; i++) {
 		w->items[i]->seen = false;
 		w->items[i]->ending = false; /* whoever was asked for the report is gone */
+		w->items[i]->up_since = 0;
 	}
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
@@ -279,7 +218,7 @@ static int on_owner(sd_bus_message *m, void *userdata, sd_bus_error *error)
 static void on_changed(struct watch *w, sd_bus_message *m)
 {
 	const char *interface, *id = id_of_path(sd_bus_message_get_path(m));
-	struct item *it = id ? find(w, id) : NULL;
+	struct item *it = id ? watch_find(w, id) : NULL;
 	struct json_object *changed;
 
 	if (!it || sd_bus_message_read(m, "s", &interface) < 0 || strcmp(interface, RBD_IFACE_MIGRATION) != 0)
@@ -293,7 +232,7 @@ static void on_finished(struct watch *w, sd_bus_message *m)
 	const char *id, *uuid, *side, *outcome;
 
 	if (sd_bus_message_read(m, "ssss", &id, &uuid, &side, &outcome) >= 0)
-		ask_for_report(w, id, outcome);
+		watch_ask_for_report(w, id, outcome);
 }
 
 static int on_signal(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -310,10 +249,10 @@ static int on_signal(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	} else if (sd_bus_message_is_signal(m, RBD_IFACE_MANAGER, "MigrationFinished")) {
 		on_finished(w, m);
 	} else if (sd_bus_message_is_signal(m, "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved")) {
-		struct item *it = sd_bus_message_read(m, "o", &path) >= 0 && id_of_path(path) ? find(w, id_of_path(path)) : NULL;
+		struct item *it = sd_bus_message_read(m, "o", &path) >= 0 && id_of_path(path) ? watch_find(w, id_of_path(path)) : NULL;
 
 		if (it && !it->ending)
-			ask_for_report(w, it->id, "");
+			watch_ask_for_report(w, it->id, "");
 	}
 	return 0;
 }

@@ -131,10 +131,19 @@ void watch_tell_waiting(struct watch *w, enum waiting what)
 	end_line(w);
 }
 
+/* "live migration, p2p", to be freed */
+static char *kind_text(const struct item *it)
+{
+	const char *driver = item_text(it, "Driver");
+	bool known = *driver && strcmp(driver, "unknown") != 0;
+
+	return xprintf("%s%s%s", words_operation(item_text(it, "Operation")), known ? ", " : "", known ? driver : "");
+}
+
 void watch_tell_began(struct watch *w, const struct item *it, bool late)
 {
 	const char *driver = item_text(it, "Driver"), *state = item_text(it, "State");
-	_cleanup_free_ char *line = NULL;
+	_cleanup_free_ char *line = NULL, *kind = NULL;
 
 	if (w->c->json) {
 		struct json_object *o = event("began", it);
@@ -153,8 +162,26 @@ void watch_tell_began(struct watch *w, const struct item *it, bool late)
 		print_event(w, o);
 		return;
 	}
-	line = xprintf("%s%s%s %s, %s", words_operation(item_text(it, "Operation")), *driver && strcmp(driver, "unknown") ? ", " : "",
-		       *driver && strcmp(driver, "unknown") ? driver : "", late ? "under way" : "began", words_state(state));
+	kind = kind_text(it);
+	line = xprintf("%s %s, %s", kind, late ? "under way" : "began", words_state_in_phase(state, item_text(it, "Phase")));
+	begin_item_line(w, it->id, item_text(it, "Name"), item_text(it, "Side"));
+	put_safe(w, STYLE_LIVE, line);
+	fputc('\n', w->c->term.out);
+	end_line(w);
+}
+
+void watch_tell_kind(struct watch *w, const struct item *it)
+{
+	if (w->c->json) {
+		struct json_object *o = event("kind", it);
+
+		json_add_text(o, "operation", item_text(it, "Operation"));
+		json_add_text(o, "driver", item_text(it, "Driver"));
+		print_event(w, o);
+		return;
+	}
+	_cleanup_free_ char *kind = kind_text(it), *line = xprintf("this is a %s", kind);
+
 	begin_item_line(w, it->id, item_text(it, "Name"), item_text(it, "Side"));
 	put_safe(w, STYLE_LIVE, line);
 	fputc('\n', w->c->term.out);
@@ -163,7 +190,7 @@ void watch_tell_began(struct watch *w, const struct item *it, bool late)
 
 void watch_tell_state(struct watch *w, const struct item *it)
 {
-	const char *state = item_text(it, "State"), *phase = item_text(it, "Phase");
+	const char *state = item_text(it, "State"), *phase = item_text(it, "Phase"), *words;
 	_cleanup_free_ char *line = NULL;
 
 	if (w->c->json) {
@@ -174,7 +201,8 @@ void watch_tell_state(struct watch *w, const struct item *it)
 		print_event(w, o);
 		return;
 	}
-	line = strcmp(words_state(state), state) ? xprintf("%s: %s", state, words_state(state)) : xstrdup(state);
+	words = words_state_in_phase(state, phase);
+	line = strcmp(words, state) ? xprintf("%s: %s", state, words) : xstrdup(state);
 	begin_item_line(w, it->id, item_text(it, "Name"), item_text(it, "Side"));
 	put_safe(w, STYLE_PLAIN, line);
 	if (*phase && strcmp(phase, state) != 0) {
@@ -251,7 +279,7 @@ void watch_tell_finished(struct watch *w, const char *id, const char *outcome, c
 {
 	const char *name = it ? item_text(it, "Name") : json_text_or(json_at(report, "domain"), "name", "?");
 	const char *side = it ? item_text(it, "Side") : json_text_or(report, "side", "?");
-	const char *what = json_text_or(report, "outcome", *outcome ? outcome : "ended; its report is not there");
+	const char *what = json_text_or(report, "outcome", outcome);
 	char buf[FORMAT_MAX];
 	uint64_t total;
 

@@ -133,6 +133,31 @@ const char *words_state(const char *state)
 	return LOOK_UP(table, state, state);
 }
 
+const char *words_state_in_phase(const char *state, const char *phase)
+{
+	static const struct {
+		const char *state, *phase, *text;
+	} table[] = {
+		{ "setup", "paused-precopy", "setting up, the guest is stopped" },
+		{ "precopy", "paused-precopy", "copying memory, the guest is stopped" },
+		{ "setup", "incoming", "waiting for memory" },
+		{ "precopy", "incoming", "waiting for memory" },
+		{ "setup", "receive", "memory comes in" },
+		{ "precopy", "receive", "memory comes in" },
+		{ "failed", "cleanup", "failure known, QEMU ends here" },
+		{ "failed", "pool", "QEMU is gone, its hugepages come back" },
+		{ "cancelling", "cleanup", "cancelled, QEMU ends here" },
+		{ "cancelling", "pool", "QEMU is gone, its hugepages come back" },
+		{ "cancelled", "cleanup", "cancelled, QEMU ends here" },
+		{ "cancelled", "pool", "QEMU is gone, its hugepages come back" },
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		if (strcmp(table[i].state, state) == 0 && strcmp(table[i].phase, phase) == 0)
+			return table[i].text;
+	return words_state(state);
+}
+
 const char *words_missing(const char *reason)
 {
 	static const struct word table[] = {
@@ -141,6 +166,7 @@ const char *words_missing(const char *reason)
 		{ "not-applicable", "does not apply here" },
 		{ "paused-before", "the owner had paused the guest before" },
 		{ "joined-late", "before watching began" },
+		{ "pool-taken", "the pool did not fill again in time: others take from it" },
 		{ "qmp-refused", "only QMP events tell it, and libvirt gave none" },
 	};
 

@@ -14,6 +14,7 @@ const char *words_operation(const char *operation);        /* "live migration" *
 const char *words_outcome(const char *outcome, const char *side); /* "rolled back: it was cancelled" */
 const char *words_cause(const char *cause);                /* NULL: nothing to add */
 const char *words_state(const char *state);                /* of a live migration */
+const char *words_state_in_phase(const char *state, const char *phase); /* the same where the phase tells more */
 const char *words_missing(const char *reason);             /* why there is no figure */
 const char *words_mark(const char *mark);                  /* what moment it is */
 const char *words_phase(const char *phase);                /* what runs then */
