@@ -7,12 +7,19 @@
 
 #include "format.h"
 
-/* value / unit with three digits, rounded to nearest or cut. False when rounding reaches 1000: the next unit is due. */
-static bool three_digits(char *buf, uint64_t value, uint64_t unit, bool cut, const char *name)
+enum rounding { ROUND_NEAREST, ROUND_DOWN, ROUND_UP };
+
+static uint64_t rounded(unsigned __int128 value, uint64_t unit, enum rounding how)
+{
+	return (uint64_t) ((value + (how == ROUND_NEAREST ? unit / 2 : how == ROUND_UP ? unit - 1 : 0)) / unit);
+}
+
+/* value / unit with three digits. False when rounding reaches 1000: the next unit is due. */
+static bool three_digits(char *buf, uint64_t value, uint64_t unit, enum rounding how, const char *name)
 {
 	for (unsigned decimals = unit == 1 ? 0 : 2;; decimals--) {
 		uint64_t scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
-		uint64_t x = (uint64_t) (((unsigned __int128) value * scale + (cut ? 0 : unit / 2)) / unit);
+		uint64_t x = rounded((unsigned __int128) value * scale, unit, how);
 
 		if (x >= 1000 && decimals > 0)
 			continue;
@@ -31,11 +38,9 @@ static void two_units(char *buf, uint64_t value, unsigned ratio, const char *lar
 	snprintf(buf, FORMAT_MAX, "%" PRIu64 " %s %02u %s", value / ratio, large, (unsigned) (value % ratio), small);
 }
 
-static void long_duration(char *buf, uint64_t usec, bool cut)
+static void long_duration(char *buf, uint64_t usec, enum rounding how)
 {
-	uint64_t seconds = usec / 1000000 + (!cut && usec % 1000000 >= 500000);
-	uint64_t minutes = seconds / 60 + (!cut && seconds % 60 >= 30);
-	uint64_t hours = minutes / 60 + (!cut && minutes % 60 >= 30);
+	uint64_t seconds = rounded(usec, 1000000, how), minutes = rounded(seconds, 60, how), hours = rounded(minutes, 60, how);
 
 	if (seconds < 3600)
 		two_units(buf, seconds, 60, "min", "s");
@@ -47,15 +52,18 @@ static void long_duration(char *buf, uint64_t usec, bool cut)
 
 const char *format_usec(char *buf, uint64_t usec, unsigned flags)
 {
-	bool cut = flags & FORMAT_LOWER_BOUND;
+	enum rounding how = flags & FORMAT_LOWER_BOUND ? ROUND_DOWN : flags & FORMAT_UPPER_BOUND ? ROUND_UP : ROUND_NEAREST;
+	/* From here on seconds with one decimal would be a minute. */
+	uint64_t minute = how == ROUND_DOWN ? 60000000 : how == ROUND_UP ? 59900001 : 59950000;
+	static const char *const signs[][2] = { [ROUND_NEAREST] = { "", "" }, [ROUND_DOWN] = { ">= ", "\u2265 " }, [ROUND_UP] = { "<= ", "\u2264 " } };
 	char figure[FORMAT_MAX];
 
 	if (usec < 1000)
 		snprintf(figure, sizeof figure, "%" PRIu64 " us", usec);
-	else if (!(usec < 1000000 && three_digits(figure, usec, 1000, cut, "ms")) &&
-		 !(usec < (cut ? 60000000 : 59950000) && three_digits(figure, usec, 1000000, cut, "s")))
-		long_duration(figure, usec, cut);
-	snprintf(buf, FORMAT_MAX, "%s%.50s", !cut ? "" : flags & FORMAT_UTF8 ? "\u2265 " : ">= ", figure);
+	else if (!(usec < 1000000 && three_digits(figure, usec, 1000, how, "ms")) &&
+		 !(usec < minute && three_digits(figure, usec, 1000000, how, "s")))
+		long_duration(figure, usec, how);
+	snprintf(buf, FORMAT_MAX, "%s%.50s", signs[how][!!(flags & FORMAT_UTF8)], figure);
 	return buf;
 }
 
@@ -77,7 +85,7 @@ const char *format_bytes(char *buf, uint64_t bytes)
 	if (bytes / unit >= 999)
 		snprintf(buf, FORMAT_MAX, "%" PRIu64 " %s", bytes / unit, names[i]);
 	else
-		three_digits(buf, bytes, unit, false, names[i]);
+		three_digits(buf, bytes, unit, ROUND_NEAREST, names[i]);
 	return buf;
 }
 

@@ -11,10 +11,11 @@
 #define FORMAT_MAX 64
 
 /* Three digits and a unit: "57 us", "1.53 s", "2 min 05 s", "3 h 07 min", "4 d 02 h". A lower bound gets ">= " or "≥ " in
- * front and is cut, not rounded, so that it stays true. */
+ * front and is cut, not rounded, so that it stays true; an upper bound gets "<= " or "≤ " and is rounded up. */
 enum format_flags {
 	FORMAT_LOWER_BOUND = 1 << 0,
 	FORMAT_UTF8        = 1 << 1,
+	FORMAT_UPPER_BOUND = 1 << 2, /* not beside FORMAT_LOWER_BOUND */
 };
 const char *format_usec(char *buf, uint64_t usec, unsigned flags);
 

@@ -190,13 +190,31 @@ static char *host_text(struct json_object *r)
 	return text;
 }
 
+static bool has_mark(struct json_object *r, const char *mark)
+{
+	uint64_t us;
+
+	return json_count(json_at(json_at(r, "marks"), mark), "monotonic_us", &us);
+}
+
+/* The phase that runs, as far as words_state_in_phase() needs it: a report does not name it. */
+static const char *live_phase(struct json_object *r)
+{
+	if (strcmp(json_text_or(r, "side", ""), "destination") == 0) {
+		if (has_mark(r, "D2"))
+			return has_mark(r, "D3") ? "pool" : "cleanup";
+		return has_mark(r, "D1") ? "receive" : "incoming";
+	}
+	return has_mark(r, "T1") && !has_mark(r, "T3") ? "paused-precopy" : "";
+}
+
 static char *outcome_text(struct json_object *r)
 {
 	const char *outcome = json_text_or(r, "outcome", "none"), *side = json_text_or(r, "side", "");
 	const char *cause = words_cause(json_text(r, "cause"));
 
 	if (strcmp(outcome, "none") == 0)
-		return xprintf("still under way: %s", words_state(json_text_or(r, "state", "not known")));
+		return xprintf("still under way: %s", words_state_in_phase(json_text_or(r, "state", "not known"), live_phase(r)));
 	/* "it was cancelled (somebody aborted the job)": the parenthesis tells the cause */
 	return cause ? xprintf("%s (%s)", words_outcome(outcome, side), cause) : xstrdup(words_outcome(outcome, side));
 }
@@ -216,12 +234,22 @@ char *show_blackout(const struct term *t, struct json_object *report)
 	return xprintf("%s%s", buf, lower ? " (a lower bound: up to the order to resume)" : "");
 }
 
+/* ", p2p"; that it is not known is worth saying only where one can be: at the source of a migration. To be freed. */
+static char *driver_text(struct json_object *r)
+{
+	const char *driver = json_text_or(r, "driver", "unknown");
+	bool expected = strcmp(json_text_or(r, "operation", ""), "migration") == 0 && strcmp(json_text_or(r, "side", ""), "source") == 0;
+
+	if (strcmp(driver, "unknown") != 0)
+		return xprintf(", %s", driver);
+	return xstrdup(expected ? ", driver unknown" : "");
+}
+
 static void title(const struct term *t, struct json_object *r)
 {
-	const char *driver = json_text_or(r, "driver", "unknown"), *side = json_text_or(r, "side", "unknown");
-	_cleanup_free_ char *name = text_safe(json_text_or(json_at(r, "domain"), "name", "(no name)"));
-	_cleanup_free_ char *plain = xprintf("%s%s%s, %s side", words_operation(json_text_or(r, "operation", "unknown")),
-					     strcmp(driver, "unknown") ? ", " : "", strcmp(driver, "unknown") ? driver : "", side);
+	_cleanup_free_ char *name = text_safe(json_text_or(json_at(r, "domain"), "name", "(no name)")), *driver = driver_text(r);
+	_cleanup_free_ char *plain = xprintf("%s%s, %s side", words_operation(json_text_or(r, "operation", "unknown")), driver,
+					     json_text_or(r, "side", "unknown"));
 	_cleanup_free_ char *what = text_safe(plain);
 
 	term_put(t, STYLE_BOLD, name);

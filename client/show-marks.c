@@ -177,7 +177,8 @@ void show_notes(const struct term *term, struct json_object *report)
 	}
 }
 
-static char *count_text(struct json_object *counts, const char *const (*table)[2], size_t n)
+/* Each of table: key, word for many, word for one. */
+static char *count_text(struct json_object *counts, const char *const (*table)[3], size_t n)
 {
 	char *text = xstrdup("");
 	uint64_t value;
@@ -188,7 +189,8 @@ static char *count_text(struct json_object *counts, const char *const (*table)[2
 		/* Only what happened at all is worth a line, the first entry apart. */
 		if (!json_count(counts, table[i][0], &value) || (value == 0 && i > 0))
 			continue;
-		longer = xprintf("%s%s%" PRIu64 " %s", text, *text ? ", " : "", value, table[i][1]);
+		longer = xprintf("%s%s%" PRIu64 " %s", text, *text ? ", " : "", value,
+				 table[i][value == 1 ? 2 : 1]);
 		free(text);
 		text = longer;
 	}
@@ -197,12 +199,17 @@ static char *count_text(struct json_object *counts, const char *const (*table)[2
 
 void show_counts(const struct term *term, struct json_object *report)
 {
-	static const char *const events[][2] = {
-		{ "events", "events" }, { "events_unknown", "unknown" }, { "events_out_of_order", "out of order" },
-		{ "iterations", "iterations" }, { "marks_clamped", "marks moved back" },
+	static const char *const events[][3] = {
+		{ "events", "events", "event" },
+		{ "events_unknown", "unknown", "unknown" },
+		{ "events_out_of_order", "out of order", "out of order" },
+		{ "iterations", "iterations", "iteration" },
+		{ "marks_clamped", "marks moved back", "mark moved back" },
 	};
-	static const char *const stamps[][2] = {
-		{ "stamps_qmp", "from QEMU" }, { "stamps_arrival", "from arrival" }, { "stamps_rejected", "rejected" },
+	static const char *const stamps[][3] = {
+		{ "stamps_qmp", "from QEMU", "from QEMU" },
+		{ "stamps_arrival", "from arrival", "from arrival" },
+		{ "stamps_rejected", "rejected", "rejected" },
 	};
 	struct json_object *counts = json_at(report, "counts");
 	_cleanup_free_ char *e = count_text(counts, events, 5), *s = count_text(counts, stamps, 3);

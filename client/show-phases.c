@@ -33,32 +33,36 @@ static char *share(uint64_t part, uint64_t whole)
 	return part && percent == 0 ? xstrdup("< 1 %") : xprintf("%" PRIu64 " %%", percent);
 }
 
-static bool is_lower_bound(struct json_object *report, struct json_object *phase)
+static bool is_flagged(struct json_object *report, const char *mark)
 {
-	const char *ends[] = { json_text(phase, "from"), json_text(phase, "to") };
+	struct json_object *flags = mark ? json_at(json_at(json_at(report, "marks"), mark), "flags") : NULL;
 
-	if (json_true(phase, "lower_bound"))
-		return true;
-	for (size_t i = 0; i < 2; i++) {
-		struct json_object *flags = ends[i] ? json_at(json_at(json_at(report, "marks"), ends[i]), "flags") : NULL;
+	for (size_t k = 0; k < json_length(flags); k++) {
+		const char *flag = json_object_get_string(json_object_array_get_idx(flags, k));
 
-		for (size_t k = 0; k < json_length(flags); k++) {
-			const char *flag = json_object_get_string(json_object_array_get_idx(flags, k));
-
-			if (flag && strcmp(flag, "lower-bound") == 0)
-				return true;
-		}
+		if (flag && strcmp(flag, "lower-bound") == 0)
+			return true;
 	}
 	return false;
 }
 
-static void add_known(struct table *t, const struct term *term, bool lower, uint64_t at, uint64_t us, uint64_t whole,
+/* Of enum format_flags. A report from before upper bounds were told leaves it to its marks. */
+static unsigned bounds(struct json_object *report, struct json_object *phase)
+{
+	if (json_true(phase, "lower_bound"))
+		return FORMAT_LOWER_BOUND;
+	if (json_at(phase, "upper_bound"))
+		return json_true(phase, "upper_bound") ? FORMAT_UPPER_BOUND : 0;
+	return is_flagged(report, json_text(phase, "from")) || is_flagged(report, json_text(phase, "to")) ? FORMAT_LOWER_BOUND : 0;
+}
+
+static void add_known(struct table *t, const struct term *term, unsigned bound, uint64_t at, uint64_t us, uint64_t whole,
 		      unsigned width)
 {
 	_cleanup_free_ char *bar = xcalloc(width + 1, 4), *part = share(us, whole);
 	char buf[FORMAT_MAX];
 
-	format_usec(buf, us, (term->utf8 ? FORMAT_UTF8 : 0) | (lower ? FORMAT_LOWER_BOUND : 0));
+	format_usec(buf, us, (term->utf8 ? FORMAT_UTF8 : 0) | bound);
 	table_add(t, STYLE_PLAIN, buf);
 	table_add(t, STYLE_DIM, part);
 	table_add(t, STYLE_LIVE, format_span(bar, at, at + us, whole, width, term->utf8));
@@ -81,7 +85,7 @@ static void add_rows(struct table *t, const struct term *term, struct json_objec
 		table_add(t, STYLE_DIM, words_phase(name));
 		table_add(t, STYLE_DIM, span);
 		if (json_count(p, "us", &us)) {
-			add_known(t, term, is_lower_bound(report, p), *ret_sum, us, whole, width);
+			add_known(t, term, bounds(report, p), *ret_sum, us, whole, width);
 			*ret_sum += us;
 		} else {
 			table_add(t, STYLE_DIM, "-");
