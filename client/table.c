@@ -134,6 +134,39 @@ static void print_heads(const struct table *t, const struct term *term, int inde
 	fputc('\n', term->out);
 }
 
+/* The part of a cell that its next line shows; *text moves past it. To be freed. */
+static char *next_part(const struct table *t, unsigned c, const char **text)
+{
+	const char *from = *text;
+	size_t n = t->columns[c].wrap && t->width[c] ? text_head(from, t->width[c]) : strlen(from);
+
+	*text += n;
+	return xstrndup(from, n);
+}
+
+/* As many lines as its longest wrapped cell takes. */
+static void print_row(const struct table *t, const struct term *term, int indent, const struct cell *cells)
+{
+	const char **rest = xcalloc(t->n, sizeof *rest);
+	bool more = true;
+
+	for (unsigned c = 0; c < t->n; c++)
+		rest[c] = cells[c].text;
+	while (more) {
+		int pending = indent;
+
+		more = false;
+		for (unsigned c = 0; c < t->n; c++) {
+			_cleanup_free_ char *part = next_part(t, c, &rest[c]);
+
+			print_cell(t, term, c, cells[c].style, part, &pending);
+			more |= *rest[c] != 0;
+		}
+		fputc('\n', term->out);
+	}
+	free(rest);
+}
+
 void table_print(struct table *t, const struct term *term, int indent)
 {
 	measure(t);
@@ -141,11 +174,6 @@ void table_print(struct table *t, const struct term *term, int indent)
 		if (!shrink_one(t, TABLE_FLEX_SOFT) && !drop_one(t, TABLE_DROP_EARLY) && !shrink_one(t, TABLE_FLEX_MIN) && !drop_one(t, 0))
 			break;
 	print_heads(t, term, indent);
-	for (size_t row = 0; row + t->n <= t->used; row += t->n) {
-		int pending = indent;
-
-		for (unsigned c = 0; c < t->n; c++)
-			print_cell(t, term, c, t->cells[row + c].style, t->cells[row + c].text, &pending);
-		fputc('\n', term->out);
-	}
+	for (size_t row = 0; row + t->n <= t->used; row += t->n)
+		print_row(t, term, indent, t->cells + row);
 }

@@ -13,6 +13,7 @@ struct column {
 	const char *head;
 	bool right;    /* figures */
 	bool flex;     /* may be cut, to TABLE_FLEX_MIN columns at worst */
+	bool wrap;     /* beside flex: what does not fit goes on below, nothing is cut */
 	unsigned drop; /* 0: stays whatever the width */
 };
 

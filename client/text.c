@@ -89,6 +89,19 @@ int text_width(const char *safe)
 	return width;
 }
 
+size_t text_head(const char *safe, int width)
+{
+	size_t used = 0, n;
+
+	while (safe[used]) {
+		width -= char_width(safe + used, &n);
+		if (width < 0 && used > 0)
+			break;
+		used += n;
+	}
+	return used;
+}
+
 char *text_fit(const char *safe, int width, bool utf8)
 {
 	const char *p = safe;

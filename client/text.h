@@ -24,6 +24,9 @@ int text_width(const char *safe);
 /* A copy of a safe text in at most width columns, its end replaced by "…" (or "~") where it did not fit. */
 char *text_fit(const char *safe, int width, bool utf8);
 
+/* How many bytes of a safe text fit width columns, at least one character unless it is at its end. */
+size_t text_head(const char *safe, int width);
+
 /* Makes JSON text as safe as text_safe() does, within JSON's own rules: the characters become \uNNNN. To be freed. */
 char *text_safe_json(const char *json);
 

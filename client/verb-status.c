@@ -34,7 +34,7 @@ static char *counter_words(const char *name)
 static void print_connections(const struct term *t, struct json_object *list)
 {
 	static const struct column columns[] = {
-		{ .head = "LIBVIRT", .flex = true },
+		{ .head = "LIBVIRT", .flex = true, .wrap = true }, /* URIs differ in their middles */
 		{ .head = "STATE" },
 		{ .head = "QMP EVENTS" },
 		{ .head = "VERSION", .drop = 1 },
@@ -75,24 +75,63 @@ static void print_connections(const struct term *t, struct json_object *list)
 	}
 }
 
-static void print_counters(const struct term *t, struct json_object *counters)
-{
-	static const struct column columns[] = { { .head = "COUNTED SINCE THE START" }, { .head = "", .right = true } };
-	struct table *table;
+/* What the counters count, those of this moment apart from those that only grow. */
+static const struct counter {
+	const char *name, *words;
+	bool now;
+} known_counters[] = {
+	{ "MigrationsLive", "migrations under way", true },
+	{ "Reports", "finished reports on record", true },
+	{ "ReportBytes", "bytes of finished reports", true },
+	{ "ReportsPending", "report files yet to be written", true },
+	{ "CallsStuck", "calls to libvirt that hang", true },
+	{ "Events", "events from libvirt", false },
+	{ "Migrations", "migrations seen to begin or joined", false },
+	{ "LateJoins", "of these joined under way", false },
+	{ "Rollbacks", "rollbacks", false },
+	{ "CallsFinished", "calls to libvirt answered", false },
+	{ "CallsTimedOut", "calls to libvirt given up", false },
+	{ "ReportsWritten", "report files written, those of migrations under way too", false },
+	{ "ReportsDropped", "report files dropped", false },
+	{ "ReportsPruned", "reports pruned", false },
+	{ "ReportsSetAside", "report files set aside, unreadable", false },
+	{ "ReportWriteFailures", "failed writes of report files", false },
+};
 
-	if (!json_object_is_type(counters, json_type_object) || json_object_object_length(counters) == 0)
+static const struct counter *find_counter(const char *name)
+{
+	for (size_t i = 0; i < sizeof known_counters / sizeof known_counters[0]; i++)
+		if (strcmp(known_counters[i].name, name) == 0)
+			return &known_counters[i];
+	return NULL;
+}
+
+/* Those of this moment, or those that grow; one that this version does not know is taken to grow. */
+static void print_counters(const struct term *t, struct json_object *counters, bool now)
+{
+	const struct column columns[] = { { .head = now ? "COUNTED NOW" : "COUNTED SINCE THE START" }, { .head = "", .right = true } };
+	struct table *table;
+	bool any = false;
+
+	if (!json_object_is_type(counters, json_type_object))
 		return;
 	table = table_new(columns, 2);
 	json_object_object_foreach(counters, name, value) {
-		_cleanup_free_ char *words = counter_words(name);
+		const struct counter *known = find_counter(name);
+		_cleanup_free_ char *words = known ? xstrdup(known->words) : counter_words(name);
 		char figure[24];
 
+		if ((known && known->now) != now)
+			continue;
 		snprintf(figure, sizeof figure, "%" PRIu64, json_object_get_uint64(value));
 		table_add(table, STYLE_PLAIN, words);
 		table_add(table, STYLE_PLAIN, figure);
+		any = true;
 	}
-	fputc('\n', t->out);
-	table_print(table, t, 2);
+	if (any) {
+		fputc('\n', t->out);
+		table_print(table, t, 2);
+	}
 	table_free(table);
 }
 
@@ -109,7 +148,8 @@ static void print_status(const struct term *t, struct json_object *p, size_t liv
 	show_fact(t, "Acts", STYLE_PLAIN, json_text_or(p, "Act", "?"));
 	show_fact(t, "Store", trouble ? STYLE_BAD : STYLE_GOOD, trouble ? trouble : "reports reach the disk");
 	print_connections(t, json_at(p, "Connections"));
-	print_counters(t, json_at(p, "Counters"));
+	print_counters(t, json_at(p, "Counters"), true);
+	print_counters(t, json_at(p, "Counters"), false);
 }
 
 static struct json_object *to_json(struct json_object *p, size_t live)
