@@ -96,7 +96,7 @@ static char *guest_name(const char *cmdline)
 	char *bare;
 
 	if (!name)
-		return xstrdup("(no name)");
+		return xstrdup("no name");
 	p = p ? p + 6 : name;
 	bare = xstrndup(p, strcspn(p, ","));
 	free(name);
@@ -325,7 +325,8 @@ static void look_at_view(struct doctor *d, const struct processes *p)
 	else if (strcmp(mine, INIT_PID_NAMESPACE) != 0)
 		doctor_add(d, "pid-namespace", DOCTOR_MISSING, 0, "view of processes", lost, remedy, "this is a pid namespace of its own");
 	else if (p->unreadable)
-		doctor_add(d, "pid-namespace", DOCTOR_MISSING, 0, "view of processes", lost, remedy, "%zu processes cannot be read (hidepid?)", p->unreadable);
+		doctor_add(d, "pid-namespace", DOCTOR_MISSING, 0, "view of processes", lost, remedy, "%zu process%s cannot be read (hidepid?)", p->unreadable,
+			   p->unreadable == 1 ? "" : "es");
 	else
 		doctor_add(d, "pid-namespace", DOCTOR_OK, 0, "view of processes", lost, remedy, "the host's pid namespace");
 }

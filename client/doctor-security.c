@@ -13,13 +13,20 @@ static void look_at_lockdown(struct doctor *d)
 	static const char lost[] = "tracing is closed, even to root: no figure for when each vCPU ran again";
 	static const char remedy[] = "boot with lockdown=integrity or less";
 	_cleanup_free_ char *text = doctor_read(DOCTOR_SMALL, d->sys, "kernel/security/lockdown");
+	int error = errno; /* of the reading */
 	_cleanup_free_ char *level = text ? doctor_chosen(text) : NULL;
 
-	if (!text && errno == ENOENT)
-		doctor_add(d, "lockdown", doctor_exists(d->sys, "kernel/security/lsm") ? DOCTOR_OK : DOCTOR_UNKNOWN, 0, "kernel lockdown", lost, NULL, "%s",
-			   doctor_exists(d->sys, "kernel/security/lsm") ? "not in this kernel" : "securityfs is not mounted: cannot be read");
+	if (!text && error == ENOENT && doctor_exists(d->sys, "kernel/security/lsm"))
+		doctor_add(d, "lockdown", DOCTOR_OK, 0, "kernel lockdown", lost, NULL, "not in this kernel");
+	else if (!text && error == ENOENT)
+		doctor_add(d, "lockdown", DOCTOR_UNKNOWN, 0, "kernel lockdown", lost, "mount -t securityfs securityfs /sys/kernel/security, and ask again",
+			   "securityfs is not mounted: cannot be read");
+	else if (!text)
+		doctor_add(d, "lockdown", DOCTOR_UNKNOWN, 0, "kernel lockdown", lost, "run this as root, on the host itself", "cannot be read: %s",
+			   strerror(error));
 	else if (!level)
-		doctor_add(d, "lockdown", DOCTOR_UNKNOWN, 0, "kernel lockdown", lost, NULL, "cannot be read: %s", text ? "unknown format" : strerror(errno));
+		doctor_add(d, "lockdown", DOCTOR_UNKNOWN, 0, "kernel lockdown", lost,
+			   "see that [confidentiality] is not what /sys/kernel/security/lockdown has chosen", "cannot be read: unknown format");
 	else if (strcmp(level, "confidentiality") == 0)
 		doctor_add(d, "lockdown", DOCTOR_MISSING, 0, "kernel lockdown", lost, remedy, "confidentiality");
 	else

@@ -25,11 +25,13 @@ static void remember_domains(struct doctor *d, struct json_object *list)
 
 static void add_qmp(struct doctor *d, const char *uri, struct json_object *answer)
 {
-	_cleanup_free_ char *why = text_safe(json_text_or(answer, "qmp_error", "no read-write connection"));
-	bool qmp = json_true(answer, "qmp");
+	_cleanup_free_ char *why = text_safe(json_text_or(answer, "qmp_error", "no reason given"));
 	struct finding *f;
 
-	if (qmp)
+	if (!json_at(answer, "qmp"))
+		f = doctor_add(d, "qmp-events", DOCTOR_UNKNOWN, DOCTOR_MATTERS, "QMP events", qmp_lost, qmp_remedy, "not asked for: no %sconnection",
+			       json_true(answer, "read_only") ? "read-write " : "");
+	else if (json_true(answer, "qmp"))
 		f = doctor_add(d, "qmp-events", DOCTOR_OK, DOCTOR_MATTERS, "QMP events", qmp_lost, qmp_remedy, "given");
 	else
 		f = doctor_add(d, "qmp-events", DOCTOR_MISSING, DOCTOR_MATTERS, "QMP events", qmp_lost, qmp_remedy, "refused: %s", why);
