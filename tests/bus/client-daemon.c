@@ -11,6 +11,7 @@
  *   fail ERROR TEXT    every method answers with this D-Bus error
  *   garbage            ListReports and GetReport answer with something else than agreed
  *   well               no more of the three above
+ *   connection STATE   the first libvirt connection is in this state, as it is from the start with a third argument
  */
 
 #include <dirent.h>
@@ -35,9 +36,10 @@ static struct {
 	struct json_object *reports[REPORTS_MAX];
 	unsigned n;
 	char error[128], error_text[256];
+	char connection[32];
 	bool garbage, busy;
 	uint64_t processed, remaining, total;
-} S = { .processed = 25 << 20, .remaining = 75 << 20, .total = 100 << 20 };
+} S = { .connection = "up", .processed = 25 << 20, .remaining = 75 << 20, .total = 100 << 20 };
 
 static struct json_object *at(struct json_object *o, const char *key)
 {
@@ -283,9 +285,13 @@ static int manager_connections(sd_bus *bus, const char *path, const char *interf
 			       sd_bus_error *error)
 {
 	(void) bus, (void) path, (void) interface, (void) property, (void) u, (void) error;
-	return sd_bus_message_append(reply, "aa{sv}", 2,
-				     6, "Uri", "s", "qemu:///system", "State", "s", "up", "Detail", "s", "", "QmpEvents", "b", 1,
+	return sd_bus_message_append(reply, "aa{sv}", 4,
+				     6, "Uri", "s", "qemu:///system", "State", "s", S.connection, "Detail", "s", "", "QmpEvents", "b", 1,
 				     "LibvirtVersion", "s", "9.0.0", "Domains", "u", 12,
+				     6, "Uri", "s", "qemu+unix:///system?socket=/var/lib/host-a/run/libvirt/libvirt-sock", "State", "s", "up", "Detail",
+				     "s", "", "QmpEvents", "b", 0, "LibvirtVersion", "s", "9.0.0", "Domains", "u", 1,
+				     6, "Uri", "s", "qemu+unix:///system?socket=/var/lib/host-b/run/libvirt/libvirt-sock", "State", "s", "up", "Detail",
+				     "s", "", "QmpEvents", "b", 1, "LibvirtVersion", "s", "9.0.0", "Domains", "u", 2,
 				     6, "Uri", "s", "qemu+unix:///system?socket=/run/b\033[2Jad/sock", "State", "s", "down", "Detail", "s",
 				     "Failed to connect socket: No such file or directory", "QmpEvents", "b", 0, "LibvirtVersion", "s", "", "Domains", "u", 0);
 }
@@ -294,7 +300,8 @@ static int manager_counters(sd_bus *bus, const char *path, const char *interface
 			    sd_bus_error *error)
 {
 	(void) bus, (void) path, (void) interface, (void) property, (void) u, (void) error;
-	return sd_bus_message_append(reply, "a{st}", 3, "Events", UINT64_C(1234), "EventsUnknown", UINT64_C(0), "Reports", (uint64_t) S.n);
+	return sd_bus_message_append(reply, "a{st}", 5, "Events", UINT64_C(1234), "EventsOfTheFuture", UINT64_C(0), "Reports",
+				     (uint64_t) S.n, "ReportsWritten", UINT64_C(17), "CallsStuck", UINT64_C(0));
 }
 
 static int migration_value(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *u,
@@ -319,6 +326,8 @@ static int migration_value(sd_bus *bus, const char *path, const char *interface,
 	}
 	if (strcmp(property, "Uuid") == 0 || strcmp(property, "Name") == 0)
 		return sd_bus_message_append(reply, "s", text(at(o, "domain"), *property == 'U' ? "uuid" : "name"));
+	if (strcmp(property, "Phase") == 0 && at(o, "test_phase")) /* a step's own, which no report has */
+		return sd_bus_message_append(reply, "s", text(o, "test_phase"));
 	if (strcmp(property, "Phase") == 0)
 		return sd_bus_message_append(reply, "s", strcmp(text(o, "state"), "setup") ? text(o, "state") : "");
 	char key[32];
@@ -402,7 +411,7 @@ static void announce(const char *path, struct json_object *before, struct json_o
 		sd_bus_emit_object_added(S.bus, path);
 		sd_bus_emit_signal(S.bus, RBD_PATH_MANAGER, RBD_IFACE_MANAGER, "MigrationStarted", "oss", path, id, uuid);
 	} else if (is_live(now)) {
-		sd_bus_emit_properties_changed(S.bus, path, RBD_IFACE_MIGRATION, "State", "Phase", "Marks", "Driver", "Side", NULL);
+		sd_bus_emit_properties_changed(S.bus, path, RBD_IFACE_MIGRATION, "State", "Phase", "Operation", "Marks", "Driver", "Side", NULL);
 		sd_bus_emit_signal(S.bus, path, RBD_IFACE_MIGRATION, "PhaseChanged", "ss", text(now, "state"), text(now, "state"));
 	} else if (before && is_live(before)) {
 		sd_bus_emit_signal(S.bus, path, RBD_IFACE_MIGRATION, "Finished", "s", text(now, "outcome"));
@@ -477,6 +486,8 @@ static int on_line(sd_event_source *s, int fd, uint32_t events, void *userdata)
 		S.garbage = true;
 	else if (strncmp(line, "fail ", 5) == 0)
 		sscanf(line + 5, "%127s %255[^\n]", S.error, S.error_text);
+	else if (strncmp(line, "connection ", 11) == 0)
+		snprintf(S.connection, sizeof(S.connection), "%.31s", line + 11);
 	else if (strcmp(line, "well") == 0)
 		be_well();
 	puts("ok");
@@ -489,8 +500,10 @@ int main(int argc, char **argv)
 	sd_event *event = NULL;
 	int r;
 
-	if (argc != 3)
-		return fprintf(stderr, "usage: %s ADDRESS FOLDER\n", argv[0]), 2;
+	if (argc != 3 && argc != 4)
+		return fprintf(stderr, "usage: %s ADDRESS FOLDER [CONNECTION-STATE]\n", argv[0]), 2;
+	if (argc == 4)
+		snprintf(S.connection, sizeof(S.connection), "%s", argv[3]);
 	setvbuf(stdin, NULL, _IONBF, 0); /* so that no line waits in a buffer that poll does not see */
 	load_folder(argv[2]);
 	r = sd_event_new(&event);

@@ -62,7 +62,7 @@ static void test_narrow_terminals(void)
 }
 
 static const struct option_spec specs[] = {
-	{ "domain", 'd', "NAME", "" }, { "json", 'j', NULL, "" }, { "limit", 'n', "N", "" }, { 0 },
+	{ "domain", 'd', "NAME", "", false }, { "json", 'j', NULL, "", false }, { "limit", 'n', "N", "", true }, { 0 },
 };
 
 static char *parse(struct args *a, char **argv)
@@ -102,6 +102,7 @@ static void test_bad_options_say_what_was_expected(void)
 	CHECK_TEXT_FREE(PARSE(&a, W("--colour")), "unknown option --colour");
 	CHECK_TEXT_FREE(PARSE(&a, W("--json=yes")), "--json takes no value");
 	CHECK_TEXT_FREE(PARSE(&a, W("--domain")), "--domain needs a value: --domain=NAME");
+	CHECK_TEXT_FREE(PARSE(&a, W("-d"), W("a"), W("--domain=b")), "--domain is given twice: expected one NAME");
 	CHECK_TEXT_FREE(PARSE(&a, W("-\033")), "unknown option -\\x1b");
 }
 

@@ -288,6 +288,7 @@ static void test_security(void)
 	d = begin();
 	doctor_security(&d);
 	expect(&d, "lockdown", DOCTOR_UNKNOWN, "securityfs is not mounted: cannot be read");
+	CHECK(find(&d, "lockdown")->remedy && strstr(find(&d, "lockdown")->remedy, "mount -t securityfs"));
 	expect(&d, "selinux", DOCTOR_OK, "not enabled");
 	doctor_done(&d);
 }
@@ -395,7 +396,7 @@ static void test_guests_that_libvirt_does_not_know(void)
 	doctor_qemu(&d);
 	expect(&d, "pid-namespace", DOCTOR_OK, "the host's pid namespace");
 	expect(&d, "qemu-known", DOCTOR_MISSING,
-	       "2 of 3 running are not known to libvirt: 7 (plain\\x1b[31m, in another pid namespace), 9 ((no name))");
+	       "2 of 3 running are not known to libvirt: 7 (plain\\x1b[31m, in another pid namespace), 9 (no name)");
 	CHECK(find(&d, "qemu-known")->matters);
 	CHECK(!doctor_is_well(&d));
 	doctor_done(&d);

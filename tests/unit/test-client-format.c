@@ -29,6 +29,14 @@ static void test_lower_bounds_are_never_rounded_up(void)
 	CHECK_TEXT(format_usec(buf, 1539999, FORMAT_LOWER_BOUND), ">= 1.53 s");
 	CHECK_TEXT(format_usec(buf, 999999, FORMAT_LOWER_BOUND | FORMAT_UTF8), "\u2265 999 ms");
 	CHECK_TEXT(format_usec(buf, 59999999, FORMAT_LOWER_BOUND), ">= 59.9 s");
+	CHECK_TEXT(format_usec(buf, 1530001, FORMAT_UPPER_BOUND), "<= 1.54 s");
+	CHECK_TEXT(format_usec(buf, 1530000, FORMAT_UPPER_BOUND | FORMAT_UTF8), "\u2264 1.53 s");
+	CHECK_TEXT(format_usec(buf, 999001, FORMAT_UPPER_BOUND), "<= 1.00 s");
+	CHECK_TEXT(format_usec(buf, 59900000, FORMAT_UPPER_BOUND), "<= 59.9 s");
+	CHECK_TEXT(format_usec(buf, 59900001, FORMAT_UPPER_BOUND), "<= 1 min 00 s");
+	CHECK_TEXT(format_usec(buf, 60000001, FORMAT_UPPER_BOUND), "<= 1 min 01 s");
+	CHECK_TEXT(format_usec(buf, 3600000001, FORMAT_UPPER_BOUND), "<= 1 h 01 min");
+	CHECK(strlen(format_usec(buf, UINT64_MAX, FORMAT_UPPER_BOUND | FORMAT_UTF8)) < FORMAT_MAX);
 	CHECK_TEXT(format_usec(buf, 119999999, FORMAT_LOWER_BOUND), ">= 1 min 59 s");
 	CHECK_TEXT(format_usec(buf, 86399999999, FORMAT_LOWER_BOUND), ">= 23 h 59 min");
 }
