@@ -44,7 +44,7 @@ show_log() {
 progress_sign() {
 	if [[ -t 1 ]]; then
 		printf '\r    %d s ' "$1"
-	elif (($1 > 0 && $1 % PROGRESS_EVERY == 0)); then
+	elif (($1 / PROGRESS_EVERY > $2 / PROGRESS_EVERY)); then
 		printf '    still at it, %d s\n' "$1"
 	fi
 }
@@ -52,13 +52,15 @@ progress_sign() {
 progress_clear() { if [[ -t 1 ]]; then printf '\r              \r'; fi; }
 
 run_logged() {
-	local log=$1 seconds=0 tick=0 status=0
+	local log=$1 began=$SECONDS last=0 status=0
 	shift
 	setsid -- "$@" </dev/null >"$log" 2>&1 &
 	PROGRESS_CHILD=$!
 	while kill -0 "$PROGRESS_CHILD" 2>/dev/null; do
 		sleep 0.1
-		((++tick % 10)) || progress_sign $((++seconds))
+		((SECONDS - began == last)) && continue
+		progress_sign $((SECONDS - began)) "$last"
+		last=$((SECONDS - began))
 	done
 	wait "$PROGRESS_CHILD" || status=$?
 	PROGRESS_CHILD=
