@@ -50,7 +50,7 @@ EXPECTED = {
     "managedsave": ([own("save", "completed"), own("restore", "completed")], []),
     "snapshot-memory": ([own("snapshot", "completed-but-here")], []),
     "dump-live": ([own("dump", "completed-but-here")], []),
-    "storage-copy": ([source("completed")], [destination("completed")]),
+    "storage-copy": ([source("completed", notes=["storage-copy"])], [destination("completed")]),
     # Memory was never touched: QEMU's migration did not begin on the source.
     "storage-abort": ([], [destination("failed")]),
     # Libvirt was away when the cancel came: the report must say so, whatever it makes of the end.
