@@ -28,7 +28,7 @@ SANITIZER_ENV=(ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_u
 # How much slower a test may be there.
 SANITIZER_PATIENCE=5
 # Longest run of each slow suite, s: what hangs is a failure, and the suites after it still run.
-LIMIT_UNITS=600 LIMIT_LIBVIRT=1500 LIMIT_LAB=3600 LIMIT_LAB_LONG=28800 LIMIT_QUICKSTART=600
+LIMIT_UNITS=600 LIMIT_LIBVIRT=1500 LIMIT_LAB=3600 LIMIT_LAB_LONG=28800 LIMIT_QUICKSTART=1500
 # Fuzzing time of each target, s.
 FUZZ_SECONDS=10 FUZZ_SECONDS_LONG=300
 
