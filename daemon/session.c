@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <glib.h>
+#include <string.h>
 
 #include "core/phases.h"
 #include "host/hugepages.h"
@@ -24,6 +25,7 @@ struct session {
 	bool looking;
 	bool ended;                  /* m has ended and waits for facts */
 	uint8_t look_again;          /* flags of a look wanted meanwhile, with LOOK_WANTED */
+	char look_for[REPORT_ID_LEN + 1]; /* the migration that the look is for; "" for none */
 	unsigned refs;
 	struct track track;
 	struct stamp_stream stamps;
@@ -184,6 +186,9 @@ static void look_done(const struct context *c, const char *uuid, void *data)
 	s->over = NULL;
 	s->looking = false;
 	s->look_again = 0;
+	/* What was found of a migration that is over by now must not pass for the begin of another. */
+	if (s->look_for[0] && (!s->m || strcmp(s->look_for, s->m->report.id) != 0))
+		c = NULL;
 	if (!s->dead && s->ended) {
 		if (c)
 			migration_take_facts(&s->m->report, c);
@@ -214,6 +219,7 @@ static int look(struct session *s, unsigned flags)
 		return -ENOTCONN;
 	s->refs++;
 	s->looking = true;
+	g_strlcpy(s->look_for, s->m ? s->m->report.id : "", sizeof(s->look_for));
 	r = lv_look(s->lv, s->uuid, s->name, side, flags, look_done, s);
 	if (r < 0) {
 		s->looking = false;
