@@ -160,8 +160,8 @@ enum phase_id {
 	PHASE_MAX,
 	PHASE_INVALID = -1,
 };
-STRING_TABLE_DECLARE(phase, enum phase_id); /* "job" "precopy" "paused-precopy" "switchover" "postcopy" "abort" "resume" "recover"
-                                             * "incoming" "receive" "cleanup" "pool" */
+/* "job" "precopy" "paused-precopy" "switchover" "postcopy" "abort" "resume" "recover" "incoming" "receive" "cleanup" "pool" */
+STRING_TABLE_DECLARE(phase, enum phase_id);
 
 struct report {
 	char id[REPORT_ID_LEN + 1];
