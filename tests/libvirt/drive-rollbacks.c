@@ -45,6 +45,14 @@ static int success_moved(struct drive *d)
 	return run_success(d, true, VIR_MIGRATE_UNDEFINE_SOURCE | VIR_MIGRATE_PERSIST_DEST);
 }
 
+/* An abort can come too late for QEMU: what it calls failed was not cancelled. */
+static int expect_cancelled(size_t from)
+{
+	if (watch_seen(from, "src guest1 MIGRATION failed"))
+		return fail("QEMU says that the migration failed; an abort must cancel it");
+	return expect(from, "src guest1 MIGRATION cancelled");
+}
+
 /* F1: the guest is suspended in the middle of pre-copy, and the job aborted while it is. */
 static int run_f1(struct drive *d, bool p2p)
 {
@@ -54,7 +62,7 @@ static int run_f1(struct drive *d, bool p2p)
 	if (!m || expect(from, "src guest1 iteration 1") < 0 || suspend(d, "guest1") < 0 || expect(from, "src guest1 STOP") < 0)
 		return -1;
 	sleep_ms(d->pause_ms);
-	if (abort_job(d, "guest1") < 0 || move_end(m, false) < 0 || expect(from, "src guest1 RESUME") < 0)
+	if (abort_job(d, "guest1") < 0 || move_end(m, false) < 0 || expect_cancelled(from) < 0 || expect(from, "src guest1 RESUME") < 0)
 		return -1;
 	return expect_state(d, SRC, "guest1", VIR_DOMAIN_RUNNING);
 }
@@ -198,7 +206,7 @@ static int run_f4_abort(struct drive *d, bool p2p)
 	if (!m || expect(from, "src guest1 iteration 1") < 0)
 		return -1;
 	sleep_ms(d->pause_ms);
-	if (abort_job(d, "guest1") < 0 || move_end(m, false) < 0)
+	if (abort_job(d, "guest1") < 0 || move_end(m, false) < 0 || expect_cancelled(from) < 0)
 		return -1;
 	if (watch_seen(from, "src guest1 STOP"))
 		return fail("the guest was stopped; a cancel in pre-copy must not do that");
