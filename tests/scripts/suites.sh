@@ -30,7 +30,7 @@ SANITIZER_PATIENCE=5
 # Longest run of each slow suite, s: what hangs is a failure, and the suites after it still run.
 LIMIT_UNITS=600 LIMIT_LIBVIRT=1500 LIMIT_LAB=3600 LIMIT_LAB_LONG=28800 LIMIT_QUICKSTART=1500
 # Fuzzing time of each target, s.
-FUZZ_SECONDS=10 FUZZ_SECONDS_LONG=300
+FUZZ_SECONDS=6 FUZZ_SECONDS_LONG=300
 
 # Run a command that is one test of the suite. Its log is shown if it fails.
 one() {
