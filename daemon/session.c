@@ -24,7 +24,7 @@ struct session {
 	bool dead;                   /* freed by its owner; a look still holds it */
 	bool looking;
 	bool ended;                  /* m has ended and waits for facts */
-	uint8_t look_again;          /* flags of a look wanted meanwhile, with LOOK_WANTED */
+	bool look_again;             /* another look is wanted when this one is over */
 	char look_for[REPORT_ID_LEN + 1]; /* the migration that the look is for; "" for none */
 	unsigned refs;
 	struct track track;
@@ -35,8 +35,6 @@ struct session {
 	void (*over)(void *userdata);
 	void *over_userdata;
 };
-
-#define LOOK_WANTED 0x80
 
 static void apply(struct session *s, unsigned effects);
 static void arm_timer(struct session *s);
@@ -77,7 +75,7 @@ static void drop_migration(struct session *s)
 	stop_timer(s);
 	s->watch = watch_free(s->watch);
 	s->ended = false;
-	s->look_again = 0;
+	s->look_again = false;
 	g_free(g_steal_pointer(&s->m));
 }
 
@@ -180,12 +178,12 @@ static void look_done(const struct context *c, const char *uuid, void *data)
 {
 	struct session *s = data;
 	void (*over)(void *) = s->over;
-	uint8_t again = s->look_again;
+	bool again = s->look_again;
 
 	(void) uuid;
 	s->over = NULL;
 	s->looking = false;
-	s->look_again = 0;
+	s->look_again = false;
 	/* What was found of a migration that is over by now must not pass for the begin of another. */
 	if (s->look_for[0] && (!s->m || strcmp(s->look_for, s->m->report.id) != 0))
 		c = NULL;
@@ -236,7 +234,7 @@ static bool said_last_word(enum mig_state state)
 static void want_look(struct session *s)
 {
 	if (s->looking)
-		s->look_again = LOOK_WANTED;
+		s->look_again = true;
 	else if (look(s, LV_LOOK_DEEP | (said_last_word(s->m->report.state) ? LV_LOOK_OVER : 0)) < 0)
 		look_later(s);
 }

@@ -73,7 +73,7 @@ static unsigned on_status(struct migration *m, const struct event *ev)
 	case QMP_SETUP:
 		if (m->report.state == MIG_POSTCOPY_PAUSED)
 			return migration_set_state(m, MIG_POSTCOPY_RECOVERING);
-		return migration_mark(m, MARK_D0, ev) | MIGRATION_LOOK | MIGRATION_WATCH_EXIT;
+		return migration_mark(m, MARK_D0, ev) | MIGRATION_LOOK;
 	case QMP_ACTIVE:
 		return on_active(m, ev);
 	case QMP_COMPLETED:
@@ -125,7 +125,7 @@ static unsigned on_lifecycle(struct migration *m, const struct event *ev)
 			m->report.operation = OP_MIGRATION;
 		if (detail == STARTED_RESTORED)
 			m->report.operation = OP_RESTORE;
-		return migration_mark(m, MARK_D0, ev) | MIGRATION_LOOK | MIGRATION_WATCH_EXIT;
+		return migration_mark(m, MARK_D0, ev) | MIGRATION_LOOK;
 	case LIFECYCLE_STOPPED:
 		/* Together with QEMU's own end, which is told apart by the process. */
 		return failed(m, ev, CAUSE_QEMU_EXITED);
@@ -138,19 +138,8 @@ static unsigned on_lifecycle(struct migration *m, const struct event *ev)
 			return arrived(m, ev);
 		}
 		return 0;
-	case LIFECYCLE_UNDEFINED:
-		report_note(&m->report, detail == UNDEFINED_RENAMED ? NOTE_DOMAIN_RENAMED : NOTE_DOMAIN_UNDEFINED);
-		return 0;
-	case LIFECYCLE_DEFINED:
-		if (detail == DEFINED_RENAMED)
-			report_note(&m->report, NOTE_DOMAIN_RENAMED);
-		return 0;
-	case LIFECYCLE_SHUTDOWN:
-	case LIFECYCLE_PMSUSPENDED:
-	case LIFECYCLE_CRASHED:
-		return 0;
 	}
-	return migration_unknown(m);
+	return migration_lifecycle_rest(m, ev);
 }
 
 static unsigned on_exit_seen(struct migration *m, const struct event *ev)

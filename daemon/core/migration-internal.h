@@ -20,6 +20,8 @@ void migration_wait_for_word(struct migration *m, const struct event *ev);
 unsigned migration_end(struct migration *m, enum mig_state state, enum outcome outcome, enum cause cause);
 unsigned migration_out_of_order(struct migration *m);
 unsigned migration_unknown(struct migration *m);
+/* Lifecycle events that mean the same on both sides: the definition changes, or nothing does. */
+unsigned migration_lifecycle_rest(struct migration *m, const struct event *ev);
 
 unsigned migration_feed_source(struct migration *m, const struct track *t, const struct event *ev);
 unsigned migration_feed_destination(struct migration *m, const struct track *t, const struct event *ev);

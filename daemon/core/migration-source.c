@@ -311,8 +311,6 @@ static unsigned on_resumed(struct migration *m, const struct event *ev)
 
 static unsigned on_lifecycle(struct migration *m, const struct event *ev)
 {
-	int detail = ev->lifecycle.detail;
-
 	switch (ev->lifecycle.event) {
 	case LIFECYCLE_SUSPENDED:
 		return on_suspended(m, ev);
@@ -322,19 +320,8 @@ static unsigned on_lifecycle(struct migration *m, const struct event *ev)
 		return on_stopped(m, ev);
 	case LIFECYCLE_STARTED:
 		return migration_out_of_order(m);
-	case LIFECYCLE_UNDEFINED:
-		report_note(&m->report, detail == UNDEFINED_RENAMED ? NOTE_DOMAIN_RENAMED : NOTE_DOMAIN_UNDEFINED);
-		return 0;
-	case LIFECYCLE_DEFINED:
-		if (detail == DEFINED_RENAMED)
-			report_note(&m->report, NOTE_DOMAIN_RENAMED);
-		return 0;
-	case LIFECYCLE_SHUTDOWN:
-	case LIFECYCLE_PMSUSPENDED:
-	case LIFECYCLE_CRASHED:
-		return 0;
 	}
-	return migration_unknown(m);
+	return migration_lifecycle_rest(m, ev);
 }
 
 /* libvirt counts whole milliseconds since its job began; that was before QEMU's setup, whatever the rounding says. */

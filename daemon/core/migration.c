@@ -154,6 +154,24 @@ unsigned migration_unknown(struct migration *m)
 	return 0;
 }
 
+unsigned migration_lifecycle_rest(struct migration *m, const struct event *ev)
+{
+	switch (ev->lifecycle.event) {
+	case LIFECYCLE_UNDEFINED:
+		report_note(&m->report, ev->lifecycle.detail == UNDEFINED_RENAMED ? NOTE_DOMAIN_RENAMED : NOTE_DOMAIN_UNDEFINED);
+		return 0;
+	case LIFECYCLE_DEFINED:
+		if (ev->lifecycle.detail == DEFINED_RENAMED)
+			report_note(&m->report, NOTE_DOMAIN_RENAMED);
+		return 0;
+	case LIFECYCLE_SHUTDOWN:
+	case LIFECYCLE_PMSUSPENDED:
+	case LIFECYCLE_CRASHED:
+		return 0;
+	}
+	return migration_unknown(m);
+}
+
 unsigned migration_end_lost(struct migration *m, enum cause cause)
 {
 	/* What is known to have failed has failed; only its rest was not seen. */

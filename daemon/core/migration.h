@@ -29,8 +29,7 @@ enum migration_effect {
 	MIGRATION_CHANGED    = 1 << 0, /* state, outcome or a mark */
 	MIGRATION_ENDED      = 1 << 1, /* the report is complete, marks clamped */
 	MIGRATION_LOOK       = 1 << 2, /* have a look at the domain: feed EVENT_CONTEXT */
-	MIGRATION_WATCH_EXIT = 1 << 3, /* tell when the QEMU process ends */
-	MIGRATION_WATCH_POOL = 1 << 4, /* tell when its hugepages are back */
+	MIGRATION_WATCH_POOL = 1 << 3, /* tell when its hugepages are back */
 };
 
 /* Begins with the event that showed it (which is to be fed next). The identity fields of the report (id, uuid, name,
